@@ -66,12 +66,25 @@ class Training {
     optimizer_.step();
   }
 
-  double timeStep() {
-    return secondsOf([this] { step(); });
+  /// The mean time of `steps` steps.
+  double timeSteps(std::int64_t steps) {
+    const double seconds = secondsOf([&] {
+      for (std::int64_t i = 0; i < steps; ++i) {
+        step();
+      }
+    });
+    return seconds / static_cast<double>(steps);
   }
 
   double timeSave() {
     return secondsOf([this] { store_.save(*model_, optimizer_, nextProgress()); });
+  }
+
+  /// The CPU time of the same: what it takes from threads that train.
+  double cpuSecondsOfSave() {
+    const double start = benchmark::cpuSeconds();
+    timeSave();
+    return benchmark::cpuSeconds() - start;
   }
 
   /// The time of the calls that make training wait, around a forward and a backward pass.
@@ -108,7 +121,7 @@ class Training {
 
   /// How long the thread works on a checkpoint, in steps.
   std::int64_t stepsOfAWrite() {
-    const double step = timeStep();
+    const double step = timeSteps(3);
     saveAsync();
     const double write = store_.wait()->writeSeconds;
     return std::max<std::int64_t>(1, static_cast<std::int64_t>(write / step));
@@ -170,7 +183,7 @@ int main(int argc, char** argv) {
 
   Training training(directory, megabytes);
   const std::int64_t steps = training.stepsOfAWrite();
-  const auto timeStep = [&] { return training.timeStep(); };
+  const auto timeSteps = [&] { return training.timeSteps(steps); };
   const std::vector<benchmark::Costs> costs = benchmark::takeTurns(
       {
           {"save", [&] { return training.timeSave(); }},
@@ -178,9 +191,10 @@ int main(int argc, char** argv) {
           {"stall", [&] { return training.timeStall(); }},
           {"stall without overlap", [&] { return training.timeStallWithoutOverlap(); }},
           {"copy", [&] { return training.timeCopy(); }},
-          {"step", timeStep},
-          {"step", timeStep},
+          {"step", timeSteps},
+          {"step", timeSteps},
           {"step while writing", [&] { return training.timeStepWhileWriting(steps); }},
+          {"CPU time of save", [&] { return training.cpuSecondsOfSave(); }},
       },
       rounds);
 
@@ -188,10 +202,12 @@ int main(int argc, char** argv) {
                         std::to_string(at::get_num_threads()) + " threads train on " +
                         std::to_string(cores) + " cores");
   benchmark::printCosts("save()", costs[0], "s");
+  benchmark::printCosts("save(), CPU time", costs[8], "s");
   benchmark::printCosts("one memcpy of all bytes", costs[4], "s");
   benchmark::printCosts("saveAsync() and wait() around a pass", costs[2], "s");
   benchmark::printCosts("saveAsync(), result discarded", costs[3], "s");
   benchmark::printControl("save() / save()", benchmark::ratio(costs[1], costs[0]), 0.1);
+  benchmark::printAtMost("CPU time of save() / memcpy", benchmark::ratio(costs[8], costs[4]), 6);
   benchmark::printAtMost("stall / save()", benchmark::ratio(costs[2], costs[0]), 0.01);
   benchmark::printAtMost("stall of a discarded result / save()",
                          benchmark::ratio(costs[3], costs[0]), 0.2);

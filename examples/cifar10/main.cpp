@@ -54,6 +54,7 @@ struct Options {
   std::string checkpointDir;
   std::int64_t checkpointSteps = 0;
   bool resume = false;
+  bool detailScalars = false;
   bool verbose = false;
 };
 
@@ -90,6 +91,7 @@ steptape::TrainerOptions trainerOptions(const Options& options, int ranks) {
   trainer.checkpointEverySteps = options.checkpointSteps;
   trainer.resume = options.resume;
   trainer.useDevices = true;
+  trainer.detailScalars = options.detailScalars;
   trainer.verbose = options.verbose;
   trainer.configuration = {{"data", options.synthetic ? "synthetic" : options.data},
                            {"batch size per rank", std::to_string(options.batchSize)},
@@ -209,6 +211,9 @@ int main(int argc, char** argv) {
   line.add("checkpoint-steps", options.checkpointSteps, "N",
            "also write checkpoints after every N steps; 0: off");
   line.add("resume", options.resume, "resume from the newest checkpoint, if there is one");
+  line.add("detail-scalars", options.detailScalars,
+           "also log as curves the tables of the ranks' times, and the seconds of epochs and "
+           "checkpoints");
   line.add("verbose", options.verbose, "print from every rank, with its number");
   return example::runOnRanks(argc, argv, line, [&](const World& world) { train(options, world); });
 }

@@ -77,19 +77,31 @@ Status ReplacementFile::open() {
   return status_;
 }
 
+void ReplacementFile::bypassPageCache() {
+  direct_.emplace(::fileno(file_));
+}
+
 void ReplacementFile::write(std::string_view bytes) {
   // fwrite() requires a valid pointer even for zero bytes.
-  if (status_.ok() && !bytes.empty() &&
-      std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) {
+  if (status_.ok() && !bytes.empty() && !writeBytes(bytes)) {
     status_ = fail();
   }
+}
+
+bool ReplacementFile::writeBytes(std::string_view bytes) {
+  return direct_ ? direct_->write(bytes)
+                 : std::fwrite(bytes.data(), 1, bytes.size(), file_) == bytes.size();
+}
+
+bool ReplacementFile::flush() {
+  return direct_ ? direct_->finish() : std::fflush(file_) == 0;
 }
 
 Status ReplacementFile::finish() {
   if (!status_.ok()) {
     return status_;
   }
-  if (std::fflush(file_) != 0 || ::fsync(::fileno(file_)) != 0) {
+  if (!flush() || ::fsync(::fileno(file_)) != 0) {
     return fail();
   }
   // Network file systems may report a full disk only on close.

@@ -10,6 +10,8 @@
 #include "steptape/base/export.h"
 #include "steptape/base/status.h"
 
+#include "base/direct_output.h"
+
 namespace steptape::detail {
 
 /// How the names of temporary files begin. A job that dies leaves them.
@@ -38,6 +40,9 @@ class STEPTAPE_EXPORT ReplacementFile {
   ~ReplacementFile();
 
   Status open();
+  /// Lets write() bypass the page cache, if the file system can: for a file that is large and not
+  /// read soon. REQUIRES: open() has succeeded and nothing is written. @throws std::bad_alloc.
+  void bypassPageCache();
   /// Appends `bytes`. status() and finish() report a failure.
   void write(std::string_view bytes);
   /// Returns the first failure.
@@ -51,12 +56,15 @@ class STEPTAPE_EXPORT ReplacementFile {
   Status appear(bool overwrite);
 
  private:
+  bool writeBytes(std::string_view bytes);
+  bool flush();
   Status fail();
 
   std::string path_;
   std::optional<unsigned> permissions_;
   std::string temporary_;  // empty before open() and after appear()
   std::FILE* file_ = nullptr;
+  std::optional<DirectOutput> direct_;
   Status status_;
 };
 

@@ -8,16 +8,19 @@ namespace steptape::detail {
 namespace {
 
 using Replacement = std::function<at::Tensor(const at::Tensor&)>;
+using torch::serialize::InputArchive;
 using torch::serialize::OutputArchive;
 
-// OutputArchive shows what was written to it only as bytes. An explicit instantiation may name a
+// Archives do not give access to the tensors that they hold. An explicit instantiation may name a
 // private member ([temp.spec.general]); a LibTorch that renames it does not compile here.
+torch::jit::Module InputArchive::*memberOf(const InputArchive* archive);
 torch::jit::Module OutputArchive::*memberOf(const OutputArchive* archive);
-template <torch::jit::Module OutputArchive::*member>
+template <typename Archive, torch::jit::Module Archive::*member>
 struct MemberAccess {
-  friend torch::jit::Module OutputArchive::*memberOf(const OutputArchive*) { return member; }
+  friend torch::jit::Module Archive::*memberOf(const Archive*) { return member; }
 };
-template struct MemberAccess<&OutputArchive::module_>;
+template struct MemberAccess<InputArchive, &InputArchive::module_>;
+template struct MemberAccess<OutputArchive, &OutputArchive::module_>;
 
 c10::IValue replaced(const c10::IValue& value, const Replacement& replacement);
 
@@ -69,6 +72,10 @@ c10::IValue replaced(const c10::IValue& value, const Replacement& replacement) {
 }  // namespace
 
 void replaceTensors(OutputArchive& archive, const Replacement& replacement) {
+  replaceInObject(*(archive.*memberOf(&archive))._ivalue(), replacement);
+}
+
+void replaceTensors(InputArchive& archive, const Replacement& replacement) {
   replaceInObject(*(archive.*memberOf(&archive))._ivalue(), replacement);
 }
 

@@ -15,5 +15,8 @@ namespace steptape::detail {
 /// it refers to copies instead, whatever the save() of a module or an optimizer has written.
 void replaceTensors(torch::serialize::OutputArchive& archive,
                     const std::function<at::Tensor(const at::Tensor&)>& replacement);
+/// The same for an archive that was loaded.
+void replaceTensors(torch::serialize::InputArchive& archive,
+                    const std::function<at::Tensor(const at::Tensor&)>& replacement);
 
 }  // namespace steptape::detail

@@ -39,6 +39,9 @@ constexpr const char* kValues = "values";
 constexpr const char* kTensorNames = "tensor_names";
 constexpr const char* kTensors = "tensors";
 
+/// What is checksummed is written next, while it is in the processor's cache.
+constexpr std::size_t kChecksummedBytes = 1 << 17;
+
 /// The last line of the file, "\nCRC-32C 0x8a9136aa\n".
 std::string checksumLine(Crc32c ofArchive) {
   return "\nCRC-32C " + ofArchive.toString() + "\n";
@@ -50,13 +53,7 @@ at::Tensor toTensor(const std::string& bytes) {
   return tensor;
 }
 
-/// Valid as long as `bytes`.
-at::Tensor viewOf(const std::string& bytes) {
-  return at::from_blob(const_cast<char*>(bytes.data()), {static_cast<std::int64_t>(bytes.size())},
-                       at::kByte);
-}
-
-/// Null if it has none, as a sparse tensor.
+/// Returns null if the tensor has no storage, such as a sparse one.
 const void* storageOf(const at::Tensor& tensor) {
   return tensor.has_storage() ? tensor.storage().unsafeGetStorageImpl() : nullptr;
 }
@@ -125,7 +122,7 @@ TrainingProgress readProgress(InputArchive& archive) {
   return progress;
 }
 
-/// By number, since an archive has other rules for names.
+/// Numbers the tensors, because an archive allows fewer names than TrainingProgress.
 void writeTensors(OutputArchive& archive, const std::map<std::string, at::Tensor>& tensors) {
   if (tensors.empty()) {
     return;
@@ -141,7 +138,7 @@ void writeTensors(OutputArchive& archive, const std::map<std::string, at::Tensor
   archive.write(kTensors, numbered);
 }
 
-/// Loads what was saved into the memory where the tensors lie: others may hold views of it.
+/// Loads the values into the existing memory of the tensors, because others may hold views of it.
 void loadInPlace(torch::nn::Module& module, InputArchive& archive) {
   const std::vector<NamedTensor> before = parametersAndBuffers(module);
   std::vector<at::Tensor> tensors = module.parameters();
@@ -170,7 +167,7 @@ CheckpointContent::CheckpointContent(const torch::nn::Module& module,
                                      const torch::optim::Optimizer& optimizer,
                                      const LearningRateSchedule* schedule,
                                      const TrainingProgress& progress)
-    : optimizerSchema_(schemaOf(optimizer).text()) {
+    : optimizer_(archive_.compilation_unit()), optimizerSchema_(schemaOf(optimizer).text()) {
   writeProgress(archive_, progress);
   writeTensors(archive_, progress.tensors);
   archive_.write(kModelSchema, c10::IValue(schemaOf(parametersAndBuffers(module)).text()));
@@ -191,8 +188,8 @@ void CheckpointContent::useCopies(const torch::nn::Module& module, TensorCopies&
   const auto copyOf = [&](const at::Tensor& tensor, bool isCopiedNow) {
     at::Tensor copy = isCopiedNow ? copies.addNow(tensor) : copies.add(tensor);
     if (tensor.use_count() > 1) {
-      // LibTorch writes tensors that others refer to in a longer form. The same bytes as of the
-      // original need another reference.
+      // LibTorch writes a longer form for a tensor with several references. To get the same bytes
+      // as for the original, the copy needs another reference too.
       held_.push_back(copy);
     }
     return copy;
@@ -203,22 +200,9 @@ void CheckpointContent::useCopies(const torch::nn::Module& module, TensorCopies&
   replaceTensors(optimizer_, [&](const at::Tensor& tensor) { return copyOf(tensor, false); });
 }
 
-/// In one piece of memory: a string that grew to this size would have been copied on the way.
-std::string CheckpointContent::optimizerBytes() {
-  constexpr std::size_t kOverhead = 1 << 20;
-  constexpr std::size_t kOverheadOfTensor = 1 << 10;
-  std::size_t expected = kOverhead;
-  replaceTensors(optimizer_, [&expected](const at::Tensor& tensor) {
-    expected += tensor.nbytes() + kOverheadOfTensor;
-    return tensor;
-  });
-  return bytesOf(optimizer_, expected);
-}
-
 void CheckpointContent::write(const ByteSink& sink) {
-  const std::string optimizer = optimizerBytes();
   archive_.write(kOptimizerSchema, c10::IValue(optimizerSchema_));
-  archive_.write(kOptimizer, viewOf(optimizer));
+  archive_.write(kOptimizer, optimizer_);
   if (baseRates_) {
     archive_.write(kSchedule, toTensor(*baseRates_));
   }
@@ -229,9 +213,13 @@ void CheckpointContent::write(const ByteSink& sink) {
   archive_.write(kRandom, randomArchive);
   Crc32c checksum;
   archive_.save_to([&](const void* data, std::size_t size) {
-    const std::string_view bytes(static_cast<const char*>(data), size);
-    checksum = extend(checksum, bytes);
-    sink(bytes);
+    std::string_view bytes(static_cast<const char*>(data), size);
+    while (!bytes.empty()) {
+      const std::string_view piece = bytes.substr(0, kChecksummedBytes);
+      checksum = extend(checksum, piece);
+      sink(piece);
+      bytes.remove_prefix(piece.size());
+    }
     return size;
   });
   sink(checksumLine(checksum));
@@ -260,7 +248,8 @@ std::string CheckpointArchive::open(const std::string& bytes) {
     return "its bytes are not those that its checksum is of";
   }
   return failureOf([&] {
-    openArchive(archive_, bytes.substr(0, archiveBytes));
+    // Into main memory: the devices of the rank that saved may not exist here.
+    openArchive(archive_, bytes.substr(0, archiveBytes), at::kCPU);
     progress_ = readProgress(archive_);
   });
 }
@@ -291,7 +280,11 @@ void CheckpointArchive::restore(torch::nn::Module& module, torch::optim::Optimiz
   InputArchive modelArchive;
   archive_.read(kModel, modelArchive);
   loadInPlace(module, modelArchive);
-  optimizerFromBytes(optimizer, toBytes(readTensor(archive_, kOptimizer)));
+  InputArchive optimizerArchive;
+  archive_.read(kOptimizer, optimizerArchive);
+  const c10::Device device = deviceOf(optimizer);
+  replaceTensors(optimizerArchive, [&](const at::Tensor& tensor) { return tensor.to(device); });
+  optimizerFromArchive(optimizer, optimizerArchive);
   at::Tensor rates;
   if (schedule != nullptr && archive_.try_read(kSchedule, rates)) {
     schedule->setBaseRates(toNumbers(rates));
@@ -322,7 +315,7 @@ void CheckpointArchive::restoreRandomState(const torch::nn::Module& module, int 
     setRandomState(module, toBytes(state));
     return;
   }
-  // With the step, since a rank of this number may have drawn from its first numbers long ago.
+  // Includes the step, because an earlier rank of this number has used the first numbers already.
   at::manual_seed(rankSeed(progress_.seed + static_cast<std::uint64_t>(progress_.step), rank));
 }
 

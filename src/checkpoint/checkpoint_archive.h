@@ -18,7 +18,7 @@ namespace steptape::detail {
 
 using ByteSink = std::function<void(std::string_view bytes)>;
 
-/// What a checkpoint holds, until it is bytes. Refers to the memory of the tensors.
+/// The content of a checkpoint before it is serialized. Refers to the memory of the tensors.
 ///
 /// Not thread-safe: one thread at a time.
 class CheckpointContent {
@@ -27,18 +27,16 @@ class CheckpointContent {
   CheckpointContent(const torch::nn::Module& module, const torch::optim::Optimizer& optimizer,
                     const LearningRateSchedule* schedule, const TrainingProgress& progress);
 
-  /// Refers to copies from now on. Buffers of the module, which its forward pass may change, have
-  /// their bytes when this call returns; the rest has them after TensorCopies::wait().
+  /// Makes the content refer to copies. The module's buffers, which a forward pass may change, are
+  /// copied when this call returns; the other tensors are copied after TensorCopies::wait().
   void useCopies(const torch::nn::Module& module, TensorCopies& copies);
 
   void setRandomStates(std::vector<std::string> ofRanks) { randomStates_ = std::move(ofRanks); }
 
-  /// Makes the bytes, once. @throws c10::Error if LibTorch cannot.
+  /// Serializes the content into `sink`. Call it once. @throws c10::Error if LibTorch cannot.
   void write(const ByteSink& sink);
 
  private:
-  std::string optimizerBytes();
-
   torch::serialize::OutputArchive archive_;
   torch::serialize::OutputArchive optimizer_;
   std::string optimizerSchema_;
@@ -47,7 +45,7 @@ class CheckpointContent {
   std::vector<at::Tensor> held_;
 };
 
-/// Without the rest of the checkpoint, to send it to other ranks.
+/// Serialize the progress alone, to send it to other ranks.
 std::string encodeProgress(const TrainingProgress& progress);
 TrainingProgress decodeProgress(const std::string& bytes);
 
@@ -56,7 +54,7 @@ TrainingProgress decodeProgress(const std::string& bytes);
 /// Not thread-safe: one thread at a time.
 class CheckpointArchive {
  public:
-  /// Takes the bytes of encodeCheckpoint(), if they are all there and unchanged.
+  /// Opens the bytes of a checkpoint file, if they are complete and undamaged.
   ///
   /// @return what is wrong with them, such as "its end is missing".
   std::string open(const std::string& bytes);
@@ -67,13 +65,13 @@ class CheckpointArchive {
   /// TrainingProgress::tensors; empty if the checkpoint has none. @throws c10::Error.
   std::map<std::string, at::Tensor> tensors();
 
-  /// In what the arguments differ from what was saved, such as "the model: got weight: Float [2],
-  /// wanted weight: Float [3]"; empty if in nothing.
+  /// Returns the first difference between the arguments and what was saved, such as "the model: got
+  /// weight: Float [2]; expected weight: Float [3]"; empty if there is none.
   std::string differenceFrom(const torch::nn::Module& module,
                              const torch::optim::Optimizer& optimizer,
                              const LearningRateSchedule* schedule);
 
-  /// Makes all arguments, and the random numbers of `rank`, what was saved.
+  /// Restores all arguments, and the random number generators of `rank`.
   ///
   /// REQUIRES: differenceFrom() is empty. @throws c10::Error; the module is then as before.
   void restore(torch::nn::Module& module, torch::optim::Optimizer& optimizer,

@@ -24,7 +24,7 @@ std::string nameOf(std::int64_t step) {
   return std::string(kPrefix) + std::to_string(step) + std::string(kSuffix);
 }
 
-/// The step of `checkpoint_<step>.pt`; nothing for another name.
+/// Returns the step of `checkpoint_<step>.pt`; nothing for another name.
 std::optional<std::int64_t> stepOf(const std::string& name) {
   if (name.size() <= kPrefix.size() + kSuffix.size() || !startsWith(name, kPrefix)) {
     return std::nullopt;
@@ -56,7 +56,7 @@ std::vector<std::int64_t> stepsIn(const std::string& directory, std::error_code&
   return steps;
 }
 
-/// Replaces `name` by what `link` makes of `file`, or by a copy where it cannot.
+/// Replaces `name` by the link to `file` that `link` makes, or by a copy if `link` fails.
 template <typename Link>
 Status replaceName(const std::string& name, const std::string& file, const Link& link) {
   const fs::path temporary = fs::path(name).parent_path() / ".checkpoint.pt";

@@ -76,11 +76,14 @@ Status writeCheckpoint(const std::string& path, CheckpointContent& content) {
   if (Status status = file.open(); !status.ok()) {
     return status;
   }
-  const std::string failure = failureOf([&] { writeContent(content, file); });
+  const std::string failure = failureOf([&] {
+    file.bypassPageCache();
+    writeContent(content, file);
+  });
   if (!failure.empty()) {
     return {ErrorCode::kInvalidArgument, std::string(kWho) + ": " + failure};
   }
-  const Status status = file.finish();  // with what writing met
+  const Status status = file.finish();  // includes failures of write()
   return status.ok() ? file.appear(/*overwrite=*/true) : status;
 }
 

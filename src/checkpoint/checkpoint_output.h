@@ -25,10 +25,10 @@ std::optional<CheckpointContent> collectContent(const torch::nn::Module& module,
                                                 const LearningRateSchedule* schedule,
                                                 TensorCopies* copies = nullptr);
 
-/// Writes the file, which appears whole or not at all.
+/// Writes the file, which appears complete or not at all.
 ///
-/// @return kIoError with the operating system's message; kInvalidArgument if LibTorch cannot make
-///         the bytes.
+/// @return kIoError with the operating system's message; kInvalidArgument if LibTorch cannot
+///         serialize the content.
 Status writeCheckpoint(const std::string& path, CheckpointContent& content);
 
 /// Writes a checkpoint of a CheckpointStore, gives it its names, and removes the files that it

@@ -23,7 +23,7 @@ double secondsSince(std::int64_t steadyNanos) {
 
 }  // namespace
 
-/// A checkpoint that saveAsync() has begun, on the root; used again for the next one.
+/// The checkpoint of saveAsync() on the root. The next one reuses it.
 struct CheckpointCopy::Pending {
   detail::TensorCopies copies;
   double stallSeconds = 0;  ///< In CheckpointCopy::wait().
@@ -79,7 +79,7 @@ CheckpointStore::CheckpointStore(CheckpointStore&& other) noexcept = default;
 
 CheckpointStore::~CheckpointStore() {
   if (background_ != nullptr && background_->thread.isOfParent()) {
-    // Its thread is not in this process, and what it waited for cannot be destroyed.
+    // The thread is in the parent, and a condition that it waits for cannot be destroyed.
     static_cast<void>(background_.release());
   }
   if (background_ == nullptr || !background_->underWay) {
@@ -128,7 +128,7 @@ CheckpointCopy CheckpointStore::saveAsync(const torch::nn::Module& module,
       module, optimizer, std::move(progress), *world_, schedule, &pending->copies);
   if (content) {
     pending->copies.start();
-    // A std::function copies what it holds, and the content cannot be copied.
+    // A std::function requires a copyable callable, and the content cannot be copied.
     auto shared = std::make_shared<detail::CheckpointContent>(*std::move(content));
     background_->thread.start([=, directory = directory_, keep = options_.keep] {
       pending->copies.finish();

@@ -17,14 +17,14 @@
 namespace steptape::detail {
 namespace {
 
-/// The threads that std::exit() waits for, because they use LibTorch, whose own objects end there.
+/// std::exit() waits for these threads, because it destroys objects of LibTorch that they use.
 struct Threads {
   Mutex mutex;
   std::set<CheckpointThread*> all STEPTAPE_GUARDED_BY(mutex);
 };
 
 Threads& threads() {
-  static Threads* const kThreads = new Threads;  // for the end of the process: never destroyed
+  static Threads* const kThreads = new Threads;  // Never destroyed: used by std::exit().
   return *kThreads;
 }
 
@@ -37,7 +37,7 @@ void waitForThreads() {
 
 void waitForThreadsAtExit() {
   static const int kRegistered = std::atexit(&waitForThreads);
-  static_cast<void>(kRegistered);  // without memory for it, the process does not wait
+  static_cast<void>(kRegistered);  // If it fails for lack of memory, the process does not wait.
 }
 
 void becomeBackgroundThread() {
@@ -135,12 +135,12 @@ double CheckpointThread::jobSeconds() {
 
 void CheckpointThread::run() {
   becomeBackgroundThread();
-  const at::RecordFunctionGuard notProfiled(false);  // its operators are no part of a step
+  const at::RecordFunctionGuard notProfiled(false);  // Its operators are not part of a step.
   std::function<Status()> job;
   while (takeJob(job)) {
     const std::int64_t start = Clock::system().steadyNanos();
     Status result = resultOf(job);
-    job = nullptr;  // before the next one may use what it holds
+    job = nullptr;  // The next job may reuse its memory.
     finishJob(std::move(result), static_cast<double>(Clock::system().steadyNanos() - start) * 1e-9);
   }
 }

@@ -11,12 +11,12 @@
 
 namespace steptape::detail {
 
-/// Runs one job at a time on a thread of its own, which starts with the first job.
+/// Runs one job at a time on a separate thread, which starts with the first job.
 ///
-/// The thread has the lowest priority: threads that train get the cores. While one waits for the
-/// job, its core is free.
+/// The thread has the lowest priority (nice 19), so that threads that train get the cores. Unlike
+/// with SCHED_IDLE, it gets a share of a busy core. A thread that waits for the job frees a core.
 ///
-/// std::exit() waits for a job that is under way. The child of a fork() has no job.
+/// std::exit() waits for a running job. The child of a fork() has no job.
 ///
 /// Not thread-safe: one thread at a time makes the calls.
 class CheckpointThread {
@@ -27,19 +27,19 @@ class CheckpointThread {
   /// Waits for the job.
   ~CheckpointThread();
 
-  /// Starts a job; runs it at once if the system has no thread left. REQUIRES: wait() since the
-  /// last one.
+  /// Starts a job, or runs it in this call if no thread can be created. REQUIRES: wait() since the
+  /// last job.
   void start(std::function<Status()> job);
 
-  /// Waits for the job. @return what it returned; success if there was none.
+  /// Waits for the job. @return its status; success if there was no job.
   Status wait();
-  /// The time that the last job took.
+  /// Returns how long the last job took.
   double jobSeconds();
 
-  /// Whether this process is a child that its process has forked.
+  /// Returns whether this process is a forked child of the process that made the thread.
   bool isOfParent() const;
 
-  /// For std::exit().
+  /// Waits for the job and keeps its status for wait().
   void waitUntilIdle();
 
  private:
@@ -51,12 +51,12 @@ class CheckpointThread {
 
   Mutex mutex_;
   CondVar changed_;
-  std::function<Status()> job_ STEPTAPE_GUARDED_BY(mutex_);  ///< Not taken yet.
+  std::function<Status()> job_ STEPTAPE_GUARDED_BY(mutex_);  ///< Not started yet.
   bool isBusy_ STEPTAPE_GUARDED_BY(mutex_) = false;
   bool isEnding_ STEPTAPE_GUARDED_BY(mutex_) = false;
   Status result_ STEPTAPE_GUARDED_BY(mutex_);
   double jobSeconds_ STEPTAPE_GUARDED_BY(mutex_) = 0;
-  const pid_t process_;  ///< The thread is not in a child of it.
+  const pid_t process_;  ///< The process that has the thread.
   std::thread thread_;
 };
 

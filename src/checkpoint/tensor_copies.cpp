@@ -3,12 +3,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <pthread.h>
 #include <system_error>
 #include <thread>
 
 #include "steptape/span/zone.h"
+
+#include "base/streaming_copy.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
@@ -19,13 +20,13 @@ namespace {
 
 constexpr std::size_t kPieceBytes = 1 << 20;
 
-/// Other tensors (sparse, quantized) are rare, and small beside the rest.
+/// Other tensors (sparse, quantized) are rare and small.
 bool hasPlainStorage(const at::Tensor& tensor) {
   return tensor.layout() == at::kStrided && !tensor.is_quantized() && tensor.has_storage() &&
          (tensor.is_cpu() || c10::impl::hasDeviceGuardImpl(tensor.device().type()));
 }
 
-/// The whole storage of `tensor`.
+/// Returns the whole storage of `tensor` as bytes.
 at::Tensor bytesOf(const at::Tensor& tensor) {
   const auto size = static_cast<std::int64_t>(tensor.storage().nbytes());
   return at::empty({0}, tensor.options().dtype(at::kByte).requires_grad(false))
@@ -90,7 +91,7 @@ const at::Tensor& TensorCopies::memoryFor(const at::Tensor& live) {
   memory_.resize(std::max(memory_.size(), index + 1));
   Memory& memory = memory_[index];
   const std::size_t size = live.storage().nbytes();
-  const bool isPinned = live.is_cuda();  // else the device's driver copies twice, in its own time
+  const bool isPinned = live.is_cuda();  // A driver copies pageable memory twice.
   if (!memory.bytes.defined() || memory.bytes.nbytes() != size || memory.isPinned != isPinned) {
     memory = {at::empty({static_cast<std::int64_t>(size)},
                         at::TensorOptions(at::kByte).pinned_memory(isPinned)),
@@ -122,7 +123,7 @@ void TensorCopies::copyAll() {
       return;
     }
     const Piece& piece = pieces_[index];
-    std::memcpy(piece.to, piece.from, piece.bytes);
+    streamingCopy(piece.to, piece.from, piece.bytes);
     const MutexLock lock(mutex_);
     ++copied_;
     pieceCopied_.notifyAll();

@@ -14,19 +14,19 @@
 
 namespace steptape::detail {
 
-/// Copies of tensors in host memory, which the next checkpoint reuses:
+/// Copies tensors to host memory, which the next checkpoint reuses:
 ///
 ///     copies.restart();
-///     const at::Tensor copy = copies.add(live);  // has memory, but no bytes yet
+///     const at::Tensor copy = copies.add(live);  // has memory, but no values yet
 ///     copies.start();
 ///     copies.finish();                           // on another thread
 ///     copies.wait();                             // before the tensors change
 ///
-/// Copies whole storages, as LibTorch saves them, each once: tensors that share memory have copies
-/// that share memory.
+/// Copies each storage once and completely, as LibTorch saves it. Tensors that share memory have
+/// copies that share memory.
 ///
-/// Not thread-safe, except that finish() may run on another thread: one thread at a time makes the
-/// other calls, and no add() or restart() while finish() runs.
+/// Not thread-safe: one thread at a time. Exception: finish() may run on another thread, but not
+/// during add() or restart().
 class TensorCopies {
  public:
   TensorCopies() = default;
@@ -34,7 +34,7 @@ class TensorCopies {
   TensorCopies& operator=(const TensorCopies&) = delete;
   ~TensorCopies() { wait(); }
 
-  /// Forgets the tensors, and keeps the memory of their copies.
+  /// Removes the tensors and keeps the memory of their copies.
   void restart();
 
   /// Returns a copy with the shape, strides and type of `live`, which must not change before
@@ -44,12 +44,12 @@ class TensorCopies {
   /// The same for a tensor that may change as soon as this call returns.
   at::Tensor addNow(const at::Tensor& live);
 
-  /// Starts to copy, on a thread that wait() ends. Its priority is normal, because training soon
+  /// Starts to copy on a thread that wait() joins. Its priority is normal, because training soon
   /// waits for it.
   void start();
-  /// Waits until the tensors may change; helps to copy, with LibTorch's threads.
+  /// Waits until the tensors may change. LibTorch's threads help to copy.
   void wait();
-  /// Waits until the copies have their bytes, and lets go of the tensors.
+  /// Waits until the copies have their values, and releases the tensors.
   void finish();
 
  private:
@@ -68,7 +68,7 @@ class TensorCopies {
     bool isPinned;
   };
 
-  /// Copies what no other thread has begun to copy.
+  /// Copies the pieces that no other thread has claimed.
   void copyAll();
   void waitForPieces();
   void release();
@@ -83,7 +83,7 @@ class TensorCopies {
   std::vector<c10::Event> deviceCopies_;
 
   std::vector<Piece> pieces_;
-  std::atomic<std::size_t> claimed_{0};  ///< Pieces that a thread copies or has copied.
+  std::atomic<std::size_t> claimed_{0};  ///< Pieces that a thread is copying or has copied.
   std::thread copier_;
   Mutex mutex_;
   CondVar pieceCopied_;

@@ -15,7 +15,7 @@
 namespace steptape {
 namespace {
 
-/// The samples of a shuffled data set lie anywhere in memory: they are asked for this far ahead.
+/// Samples of a shuffled data set are scattered in memory: prefetch this many samples ahead.
 constexpr std::int64_t kImagesAhead = 2;
 
 void prefetch(const std::uint8_t* bytes, std::int64_t size) {
@@ -82,7 +82,7 @@ bool ImageLoader::next(Batch& batch) {
   batch.targets = at::empty({count}, at::kLong);
   const std::vector<std::int64_t>& indices = sampler_.indices();
   const auto* pixels = images.data_ptr<std::uint8_t>();
-  // Gathers and normalizes in one pass: as tensor operations this would be four.
+  // Gathers and normalizes in one pass; tensor operations would make four passes.
   float* to = batch.inputs.data_ptr<float>();
   std::int64_t* target = batch.targets.data_ptr<std::int64_t>();
   for (std::int64_t i = 0; i < count; ++i, ++position_) {

@@ -12,7 +12,7 @@ namespace {
 
 using Function = std::function<void(TrainingContext&)>;
 
-/// A function that is to be called at one event.
+/// The function of a callback for one event.
 class FunctionCallback final : public TrainerCallback {
  public:
   FunctionCallback(TrainerEvent event, Function function)

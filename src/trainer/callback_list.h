@@ -11,7 +11,7 @@
 
 namespace steptape::detail {
 
-/// The callbacks of this rank, and what became of them.
+/// Calls the callbacks of this rank and keeps what they threw.
 ///
 /// Not thread-safe: one thread at a time.
 class CallbackList {
@@ -20,14 +20,14 @@ class CallbackList {
   void add(TrainerEvent event, std::function<void(TrainingContext&)> function);
 
   bool empty() const { return callbacks_.empty(); }
-  /// Whether call() may call one.
+  /// Returns whether call() may call a callback.
   bool has(TrainerEvent event) const;
 
   /// Calls each one, unless one has thrown. On several ranks an exception is kept, so that this
   /// rank continues until all ranks learn of it; on a single rank it propagates immediately.
   void call(TrainerEvent event, TrainingContext& context);
 
-  /// TrainerCallback::onException() of each one, the last one first.
+  /// Calls TrainerCallback::onException() of each callback, the last one first.
   void callOnException(TrainingContext& context) noexcept;
 
   void saveState(TrainingProgress& progress) const;
@@ -35,13 +35,13 @@ class CallbackList {
 
   bool failed() const { return !failure_.empty(); }
 
-  /// Throws the same on every rank if a callback of one has thrown. Collective.
+  /// Throws the same error on every rank if a callback of any rank has thrown. Collective.
   ///
   /// @throws Error(kFailedPrecondition) naming the rank, the event and the exception's message.
   void throwIfAnyRankFailed(Communicator& world) const;
 
-  /// An error that ends the run, with what a callback of this rank threw before it: a callback that
-  /// fails may be why the ranks no longer meet. Forgets what was thrown.
+  /// Returns an error that ends the run, with what a callback of this rank threw before it, which
+  /// may be the reason why the ranks no longer match. Clears what was thrown.
   Error explain(const Error& error);
 
  private:

@@ -11,20 +11,20 @@
 
 namespace steptape::detail {
 
-/// Where an epoch stands.
+/// The progress of an epoch.
 struct EpochStatus {
   std::int64_t epoch = 0;   ///< Counted from 1.
-  std::int64_t epochs = 0;  ///< Epochs in all.
+  std::int64_t epochs = 0;  ///< Number of epochs.
   std::int64_t step = 0;    ///< Steps done of this epoch.
-  std::int64_t steps = 0;   ///< Steps in an epoch; 0: not known.
+  std::int64_t steps = 0;   ///< Steps in an epoch; 0: unknown.
   double loss = 0;          ///< Of the latest step, over all ranks.
   double seconds = 0;       ///< Since this process began the epoch.
   Throughput speed;
   double secondsLeft = 0;  ///< Of this epoch.
 };
 
-/// "epoch 1/3 [=====>    ]  52% loss 0.8123  25974 samples/s  0:02 left", or where the number of
-/// steps is not known "epoch 1/3  step 52  loss 0.8123  25974 samples/s".
+/// "epoch 1/3 [=====>    ]  52% loss 0.8123  25974 samples/s  0:02 left", or if the number of
+/// steps is unknown "epoch 1/3  step 52  loss 0.8123  25974 samples/s".
 std::string barText(const EpochStatus& status);
 
 /// "epoch 1/3: train loss 0.8123, test loss 0.6512, test accuracy 0.7441, 2.53 s, 23715 samples/s,
@@ -33,7 +33,7 @@ std::string barText(const EpochStatus& status);
 /// @param metrics Of the evaluation after the epoch; empty if there was none.
 std::string epochLine(const EpochStatus& status, const std::vector<MetricValue>& metrics);
 
-/// Prints on the root what a Trainer does; silent elsewhere.
+/// Prints the progress of a Trainer on the root; prints nothing on other ranks.
 ///
 /// Not thread-safe: one thread at a time.
 class ProgressReport {

@@ -10,7 +10,7 @@
 namespace steptape::detail {
 namespace {
 
-/// A regular expression that only `tag` matches.
+/// Returns a regular expression that matches only `tag`.
 std::string exactly(std::string_view tag) {
   constexpr std::string_view kSpecial = R"(\^$.|?*+()[]{})";
   std::string pattern;
@@ -32,7 +32,7 @@ CustomScalarsCategory learningCharts(const TrainerOptions& options, bool hasBand
   category.charts.push_back(CustomScalarsChart::multiline(
       "loss, train and test", {exactly("loss/train"), exactly("loss/test")}));
   for (const EvaluationMetric& metric : options.metrics) {
-    // As the writer stores the tag: a layout that is not UTF-8 is refused as a whole.
+    // As the writer stores the tag: TensorBoard rejects a layout that is not UTF-8.
     const std::string name = replaceInvalidUtf8(metric.name);
     category.charts.push_back(curve(name + ", test", name + "/test"));
   }

@@ -6,8 +6,8 @@
 
 namespace steptape::detail {
 
-/// The curves of a run as TensorBoard's page Custom Scalars shows them: what the model learns and
-/// how fast it is trained first, the optimizer folded below.
+/// Returns the layout of TensorBoard's page Custom Scalars: first the curves of learning and speed,
+/// then those of the optimizer, collapsed.
 ///
 /// @param hasBand Whether `loss/train` has a minimum and a maximum over the ranks.
 CustomScalarsLayout runCharts(const TrainerOptions& options, bool hasBand);

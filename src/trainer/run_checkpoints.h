@@ -14,16 +14,16 @@
 
 namespace steptape::detail {
 
-/// The checkpoints of a run: the latest ones to resume from, and the best one. Without a directory
-/// nothing is written.
+/// Writes the checkpoints of a run: the newest ones, to resume from, and the best one. Without a
+/// directory it writes nothing.
 ///
-/// Not thread-safe: one thread at a time, the communicator's.
+/// Not thread-safe: only the communicator's thread, one at a time.
 class RunCheckpoints {
  public:
-  /// @throws Error(kInvalidArgument) if an option wants checkpoints and there is no directory.
+  /// @throws Error(kInvalidArgument) if an option needs checkpoints and there is no directory.
   RunCheckpoints(RunState& state, BatchLoader& train, BestTracker& best);
 
-  /// Goes on from the newest checkpoint, if there is one. Collective.
+  /// Resumes from the newest checkpoint, if there is one. Collective.
   ///
   /// @return a message for the user; empty if there is none.
   /// @throws Error(kInvalidArgument) if the run cannot resume with these data or ranks; otherwise
@@ -42,10 +42,10 @@ class RunCheckpoints {
 
   /// Waits until all are on disk. Collective.
   void finish();
-  /// Of a checkpoint that is on disk, once.
+  /// Returns the times of a checkpoint that is on disk, once.
   std::optional<CheckpointTimes> takeTimes() { return std::exchange(times_, std::nullopt); }
 
-  /// Restores the best model, but not where the run stood then. Collective.
+  /// Restores the best model, but not the progress at that time. Collective.
   void loadBest();
 
  private:

@@ -16,8 +16,8 @@ namespace {
 
 constexpr const char* kWho = "Trainer";
 
-/// What describeOptions() leaves out, because it means nothing to a reader, but changes what a rank
-/// does.
+/// Options that describeOptions() omits as uninteresting to a reader, although they change what a
+/// rank does.
 void addUndescribed(const TrainerOptions& options, TensorSchema& schema) {
   const auto add = [&schema](const char* name, auto value) {
     schema.add(std::string(name) + " = " + std::to_string(value));

@@ -10,23 +10,23 @@
 
 namespace steptape::detail {
 
-/// Where the model is: on the rank's GPU, or where the caller has put it.
+/// Returns the device of the model: the rank's GPU, or the caller's choice.
 c10::Device deviceOf(const TrainerParts& parts);
 
-/// In which direction the monitored metric becomes better.
+/// Returns in which direction the monitored metric improves.
 ///
 /// @throws Error(kInvalidArgument) if there is no metric of that name.
 bool higherIsBetter(const TrainerOptions& options);
 
-/// Compares what decides how many collectives a run makes, what is in them, and what becomes of the
-/// parameters. Collective, and first of all: what fails on one rank alone for another option than
-/// the others' would leave these waiting.
+/// Compares the options that decide number and content of the collectives, and the parameters'
+/// updates. Collective. Call it first: a rank that fails alone because of a different option would
+/// leave the other ranks waiting.
 ///
 /// @throws Error(kRankMismatch) on every rank, naming the first rank and option that differs.
 void checkRanksAgree(const TrainerParts& parts, const BatchLoader& train);
 
-/// As checkRanksAgree(), for the optimizers and their options: each rank updates its part of the
-/// parameters by its own. The ranks have the same model.
+/// As checkRanksAgree(), for the optimizers and their options: each rank updates its part of
+/// the parameters with its own optimizer. REQUIRES: the ranks have the same model.
 void checkOptimizersAgree(const TrainerParts& parts);
 
 }  // namespace steptape::detail

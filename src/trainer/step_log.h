@@ -17,17 +17,17 @@ class Module;
 
 namespace steptape::detail {
 
-/// What a Trainer writes in the course of training; the evaluations write their own.
+/// Logs the steps of a Trainer. Evaluations log their own values.
 ///
 /// Not thread-safe: one thread at a time.
 class StepLog {
  public:
-  /// Of one step.
+  /// The values of one step.
   struct Values {
     double loss = 0;            ///< This rank's.
     MetricMoments lossOfRanks;  ///< All ranks'.
     double learningRate = 0;
-    double gradientNorm = 0;  ///< NaN: not known.
+    double gradientNorm = 0;  ///< NaN: unknown.
     double lossScale = 0;     ///< 0: not scaled.
   };
 
@@ -38,10 +38,10 @@ class StepLog {
   void epoch(const EpochStatus& status, std::int64_t step);
   void checkpoint(const CheckpointTimes& times);
   void histograms(const torch::nn::Module& module, std::int64_t step);
-  /// Norms of the parameters and of their gradients before these were multiplied with `clipFactor`.
+  /// Norms of the parameters, and of their gradients before the multiplication with `clipFactor`.
   void norms(const torch::nn::Module& module, double clipFactor, std::int64_t step);
 
-  /// Lets the time of a scope count as logging.
+  /// Counts the time of a scope as logging.
   Stopwatch& time() { return time_; }
 
  private:
@@ -54,7 +54,7 @@ class StepLog {
   DistributedWriter& writer_;
   SummaryWriter& job_;
   bool reducesLoss_;
-  bool ranksHaveRuns_;  ///< Beside the job's.
+  bool ranksHaveRuns_;  ///< In addition to the job's.
   bool writesDetail_;
   bool clips_;  ///< Every step has the norm of the gradients.
   ScalarTag ownLoss_;

@@ -38,7 +38,7 @@ void StepLoop::startEpoch() {
   const TrainingProgress& progress = state_.progress;
   input_.startEpoch(progress);
   const std::int64_t left = input_.batchesLeft();
-  // Of the rank that has most, and whether one does not know.
+  // The maximum over the ranks, and whether it is unknown on any rank.
   std::array<std::int64_t, 2> ofRanks{progress.stepInEpoch + left / batchesPerStep_,
                                       input_.lengthIsKnown() ? 0 : 1};
   state_.world().allreduce(ofRanks, ReduceOp::kMax);

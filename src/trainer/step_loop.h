@@ -15,22 +15,22 @@
 
 namespace steptape::detail {
 
-/// The steps of an epoch, each from one batch or several, and how fast they went.
+/// Makes the steps of an epoch, each of one or more batches, and measures their speed.
 ///
-/// Not thread-safe: one thread at a time, the communicator's.
+/// Not thread-safe: only the communicator's thread, one at a time.
 class StepLoop {
  public:
   StepLoop(RunState& state, const Objective& objective, TrainStep& step, StragglerReport& times,
            StepLog& log, BatchLoader& train);
   StepLoop(const StepLoop&) = delete;
   StepLoop& operator=(const StepLoop&) = delete;
-  /// Waits for the copy that a checkpoint takes of what TrainStep owns.
+  /// Waits until a checkpoint has copied what TrainStep owns.
   ~StepLoop() { state_.copy.wait(); }
 
-  /// Goes to where RunState::progress stands in its epoch. Collective.
+  /// Starts the epoch at the step of RunState::progress. Collective.
   ///
-  /// @throws Error(kInvalidArgument) on every rank if no rank has the batches for a step, or there
-  ///         is a schedule of the learning rate and a rank does not know how many it has.
+  /// @throws Error(kInvalidArgument) on every rank if no rank has enough batches for a step, or
+  ///         a learning rate schedule needs their number and a rank does not know its own.
   void startEpoch();
 
   bool epochIsDone() const {
@@ -40,14 +40,14 @@ class StepLoop {
 
   /// Trains for one step and logs it. Collective.
   ///
-  /// @throws Error(kRankMismatch) on every rank if some have no more batches, others have, and the
-  ///         options do not allow for it.
+  /// @throws Error(kRankMismatch) on every rank if only some ranks have more batches, and the
+  ///         options do not allow that.
   void makeStep();
 
-  /// Logs how fast all ranks were in the steps since the last call; nothing if there are none.
+  /// Logs the speed of all ranks in the steps since the last call; nothing without steps.
   void logThroughput();
 
-  /// Where the epoch stands. `samples` are those of all ranks.
+  /// Returns the progress of the epoch. `samples` are those of all ranks.
   EpochStatus status(double samples) const;
   double ownSamples() const { return epochSamples_; }
   /// Floating-point operations of a sample in the latest step in which they were counted.
@@ -55,7 +55,7 @@ class StepLoop {
 
   double seconds() const { return time_.seconds(); }
   std::int64_t steps() const { return steps_; }
-  /// 0 if it is not known yet.
+  /// 0 if it is unknown.
   std::int64_t stepsPerEpoch() const { return jobSteps_; }
 
  private:
@@ -74,17 +74,17 @@ class StepLoop {
   std::int64_t batchesPerStep_;
   StepInput input_;
 
-  /// In the epoch that is under way, those before a resume included, of the rank that has most.
-  /// Where a rank does not know its own: in the epoch before, or 0.
+  /// Of the current epoch, including those before a resume: the maximum over the ranks. If a rank
+  /// does not know its own: of the previous epoch, or 0.
   std::int64_t jobSteps_ = 0;
   // Of this rank and this process.
   double stepSamples_ = 0;
   double epochSamples_ = 0;
-  double epochStart_ = 0;  ///< What time_ showed when the epoch began.
+  double epochStart_ = 0;  ///< The value of time_ at the start of the epoch.
 
   /// In the first step of each epoch, as a callback may have frozen or added layers.
   bool countsFlops_ = false;
-  double stepFlops_ = 0;  ///< In a step in which they are counted.
+  double stepFlops_ = 0;  ///< Of a step in which they are counted.
   std::optional<double> flopsPerSample_;
 
   std::int64_t steps_ = 0;
@@ -92,7 +92,7 @@ class StepLoop {
 
   // Since the throughput was logged.
   double jobSamples_ = 0;  ///< Of all ranks.
-  double loggedAt_ = 0;    ///< What time_ showed then.
+  double loggedAt_ = 0;    ///< The value of time_ then.
 };
 
 }  // namespace steptape::detail

@@ -18,7 +18,7 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr const char* kLossScale = "loss scale";
 constexpr const char* kStepsSinceInfinity = "steps since an infinity";
 
-/// Scaled gradients are clipped here, once the scale is out of them.
+/// Clips gradients that were scaled, after they are unscaled.
 GradientSyncOptions syncOptions(const TrainerOptions& options) {
   GradientSyncOptions sync = options.gradientSync;
   if (options.precision != Precision::kFloat16) {

@@ -20,12 +20,12 @@
 
 namespace steptape::detail {
 
-/// What makes the model better: forward, backward, exchange of the gradients, the optimizer's step.
+/// One training step: forward, backward, exchange of the gradients, optimizer.
 ///
 ///     step.begin();
 ///     for each batch of the step:  step.learn(batch);  step.exchange();
 ///
-/// Not thread-safe: one thread at a time, the communicator's.
+/// Not thread-safe: only the communicator's thread, one at a time.
 class TrainStep {
  public:
   /// Collective. @throws as GradientSync and Objective.
@@ -33,33 +33,33 @@ class TrainStep {
             std::shared_ptr<Communicator> world, const TrainerOptions& options,
             StragglerReport& times);
 
-  /// Forgets the gradients of the step before.
+  /// Clears the gradients of the previous step.
   void begin();
   /// As GradientSync::join(), for a step.
   bool join(bool hasData) { return sync_.join(hasData); }
   /// Adds this batch's gradients to those of the step.
   void learn(const Objective& objective, const Batch& batch);
-  /// Behind each batch of the step; the last one makes the step.
+  /// Call it after each batch of the step; the last call updates the parameters.
   void exchange();
-  /// Whether the step leaves its gradients for who wants to look at them. The same on every rank.
+  /// Returns whether the gradients remain readable after the step. The same on every rank.
   void setKeepGradients(bool keep) { sync_.setKeepGradients(keep); }
 
   /// The mean of the losses of this step's batches; NaN without any.
   double loss() const;
   /// Before they were clipped; NaN if nothing clips them.
   double gradientNorm() const;
-  /// What the averaged gradients were multiplied with to limit their norm.
+  /// The factor by which the averaged gradients were multiplied to limit their norm.
   double clipFactor() const;
   /// 0 if the loss is not scaled.
   double lossScale() const { return scaler_ ? scaler_->scale() : 0; }
   const GradientSync& sync() const { return sync_; }
 
-  /// What a checkpoint must keep besides module and optimizer, by name.
+  /// Values by name that a checkpoint must contain besides module and optimizer.
   void saveTo(std::map<std::string, double>& values) const;
   void restoreFrom(const std::map<std::string, double>& values);
 
  private:
-  /// Counts what GradientSync has waited since `secondsBefore` as waiting.
+  /// Counts the time that GradientSync has waited since `secondsBefore` as waiting.
   void noteWait(double secondsBefore);
   void stepScaled();
 
@@ -71,7 +71,7 @@ class TrainStep {
   GradientSync sync_;
   double lossSum_ = 0;
   std::int64_t batches_ = 0;
-  double scaledNorm_;  ///< Of unscaled gradients, where the loss is scaled.
+  double scaledNorm_;  ///< Of the unscaled gradients, if the loss is scaled.
 };
 
 }  // namespace steptape::detail

@@ -76,7 +76,7 @@ TrainingResult TrainingRun::run() {
   try {
     runEpochs();
   } catch (...) {
-    // While the parameters still lie where they were trained.
+    // Before the parameters move out of the memory in which they were trained.
     state_.parts().callbacks.callOnException(state_.context);
     throw;
   }
@@ -179,7 +179,7 @@ void TrainingRun::endEpoch() {
     progress.stepInEpoch = 0;
   }
   if (state_.stop() == StopReason::kSignal) {
-    save();  // First of all: little time is left.
+    save();  // First, because little time is left.
   } else {
     judgeEpoch();
   }
@@ -224,7 +224,7 @@ void TrainingRun::evaluate() {
 }
 
 void TrainingRun::logEvaluation() {
-  // A run that resumes where there is nothing left to do has logged it before.
+  // A resumed run with no steps left has logged it before.
   if (state_.loggedEvaluation != evaluatedStep_) {
     const Stopwatch::Scope timing(log_.time());
     evaluator_.log(state_.parts().writer, evaluatedStep_);

@@ -21,11 +21,11 @@
 
 namespace steptape::detail {
 
-/// One Trainer::fit(): what is done in which order.
+/// Controls the sequence of one Trainer::fit().
 ///
 ///     start -> epochs: steps -> evaluation -> checkpoint -> finish
 ///
-/// Not thread-safe: one thread at a time, the communicator's.
+/// Not thread-safe: only the communicator's thread, one at a time.
 class TrainingRun {
  public:
   /// Collective, as run(). @throws as Trainer::fit().
@@ -71,9 +71,9 @@ class TrainingRun {
   ProgressReport report_;
   StragglerReport times_;
   std::optional<MachineMetrics> machine_;
-  /// Reset at the end, when parameters leave the memory that the ranks share.
+  /// Reset at the end, when the parameters leave the memory that the ranks share.
   std::optional<TrainStep> step_;
-  std::optional<StepLoop> loop_;        ///< As long as there is a step.
+  std::optional<StepLoop> loop_;        ///< Present while TrainStep is.
   std::optional<StepProfile> profile_;  ///< From start() on.
 
   bool hasCallbackAfterEvaluation_ = false;  ///< On any rank.

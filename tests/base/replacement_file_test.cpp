@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/replacement_file.h"
 
+#include <algorithm>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <vector>
 
 #include "support/content_of.h"
+#include "support/small_disk.h"
 
 #include <gmock/gmock.h>
 
@@ -146,6 +152,92 @@ TEST_F(ReplacementFileTest, NeverAppearsOnceSomethingCouldNotBeWritten) {
   EXPECT_EQ(status.message(), "cannot write " + path("file") + ": File too large");
   EXPECT_EQ(file.appear(true).message(), status.message());
   EXPECT_FALSE(fs::exists(path("file")));
+}
+
+std::string randomText(std::size_t size) {
+  std::string text(size, ' ');
+  unsigned state = 1;
+  for (char& character : text) {
+    state = state * 1664525U + 1013904223U;
+    character = static_cast<char>(state >> 24U);
+  }
+  return text;
+}
+
+/// Returns the pages of a file that are in the page cache.
+std::ptrdiff_t cachedPagesOf(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY);
+  const std::size_t size = fs::file_size(path);
+  void* const memory = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file, 0);
+  ::close(file);
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  std::vector<unsigned char> pages((size + page - 1) / page);
+  EXPECT_EQ(::mincore(memory, size, pages.data()), 0);
+  ::munmap(memory, size);
+  return std::count_if(pages.begin(), pages.end(), [](unsigned char flags) { return flags & 1U; });
+}
+
+/// Whether a page that is written to a new file past the page cache is not in it. Some file systems
+/// refuse, and others accept but use the page cache, such as tmpfs.
+bool writesPastPageCache(const std::string& path) {
+  alignas(4096) static const char kPage[4096] = "page";
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_DIRECT, 0666);
+  const bool isWritten = file >= 0 && ::write(file, kPage, sizeof kPage) == sizeof kPage;
+  ::close(file);
+  return isWritten && cachedPagesOf(path) == 0;
+}
+
+TEST_F(ReplacementFileTest, HasTheSameBytesPastThePageCache) {
+  constexpr std::size_t kMebi = 1 << 20;
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{4096}, kMebi - 1,
+                                 kMebi, kMebi + 1, 3 * kMebi + 4097}) {
+    const std::string text = randomText(size);
+    for (const std::size_t piece : {std::size_t{1000}, std::size_t{4096}, 2 * kMebi}) {
+      ReplacementFile file(path("file"));
+      ASSERT_TRUE(file.open().ok());
+      file.bypassPageCache();
+      for (std::size_t at = 0; at < size; at += piece) {
+        file.write(std::string_view(text).substr(at, piece));
+      }
+      ASSERT_TRUE(file.finish().ok());
+      ASSERT_TRUE(file.appear(true).ok());
+      ASSERT_TRUE(contentOf("file") == text) << size << " bytes in pieces of " << piece;
+    }
+  }
+}
+
+TEST_F(ReplacementFileTest, LeavesThePageCacheAloneIfTheFileSystemCan) {
+  constexpr std::size_t kBytes = 8 << 20;
+  constexpr std::ptrdiff_t kFew = 64;  // Of 2048: the end of the file is not a multiple of a block.
+  ReplacementFile file(path("file"));
+  ASSERT_TRUE(file.open().ok());
+  file.bypassPageCache();
+  file.write(randomText(kBytes + 1));
+  ASSERT_TRUE(file.finish().ok());
+  ASSERT_TRUE(file.appear(true).ok());
+  if (writesPastPageCache(path("other"))) {
+    EXPECT_LT(cachedPagesOf(path("file")), kFew);
+  }
+  EXPECT_EQ(fs::file_size(path("file")), kBytes + 1);
+}
+
+TEST_F(ReplacementFileTest, NeverAppearsIfTheDiskIsFullPastThePageCache) {
+  constexpr std::size_t kMebi = 1 << 20;
+  // Whole blocks, a part of a block, and the end of the file.
+  for (const std::size_t limit : {std::size_t{0}, 2 * kMebi, kMebi + 1000, 3 * kMebi + 5}) {
+    ReplacementFile file(path("file"));
+    ASSERT_TRUE(file.open().ok());
+    file.bypassPageCache();
+    Status status;
+    {
+      const test::SmallDisk disk(limit);
+      file.write(randomText(3 * kMebi + 10));
+      status = file.finish();
+    }
+    EXPECT_EQ(status.message(), "cannot write " + path("file") + ": File too large") << limit;
+    EXPECT_EQ(file.appear(true).message(), status.message());
+    EXPECT_FALSE(fs::exists(path("file")));
+  }
 }
 
 }  // namespace

@@ -149,20 +149,11 @@ int open(const char* path, int flags, ...) {
   return stagedCall('o', -1, [&] { return kReal(path, flags, mode); });
 }
 
-std::size_t fwrite(const void* data, std::size_t size, std::size_t count, std::FILE* file) {
-  static auto* const kReal =
-      real<std::size_t(const void*, std::size_t, std::size_t, std::FILE*)>("fwrite");
+ssize_t write(int file, const void* data, std::size_t size) {
+  static auto* const kReal = real<ssize_t(int, const void*, std::size_t)>("write");
   return stagedCall(
-      'w', std::size_t{0}, [&] { return kReal(data, size, count, file); },
-      [&] {
-        kReal(data, size, count / 2, file);
-        real<int(std::FILE*)>("fflush")(file);
-      });
-}
-
-int fflush(std::FILE* file) {
-  static auto* const kReal = real<int(std::FILE*)>("fflush");
-  return stagedCall('f', EOF, [&] { return kReal(file); });
+      'w', ssize_t{-1}, [&] { return kReal(file, data, size); },
+      [&] { kReal(file, data, size / 2); });
 }
 
 int fsync(int file) {

@@ -12,8 +12,8 @@ namespace steptape::test {
 //
 // Not thread-safe: one thread at a time, while no checkpoint is under way.
 
-/// The operations since the last call of disk…(), a letter for each: `o`pen, `w`rite, `f`lush,
-/// `s`ync, `c`lose, `r`ename, `l`ink, `d`elete.
+/// The operations since the last call of disk…(), a letter for each: `o`pen, `w`rite, `s`ync,
+/// `c`lose, `r`ename, `l`ink, `d`elete.
 std::string diskOperations();
 
 /// The disk works from now on.

@@ -11,6 +11,7 @@ as well.
 import collections
 import csv
 import decimal
+import glob
 import gzip
 import io
 import json
@@ -295,6 +296,43 @@ class OfficialSchema(unittest.TestCase):
         self.assertEqual(facts["steptape_process"]["process_id"], 4242)
         self.assertEqual(facts["steptape_process"]["metadata.profile_memory"], "1")
         self.assertIn("dropped 12 spans", facts)
+
+
+class Profiler(unittest.TestCase):
+    """The file of ProfilerOptions::perfettoTrace, next to that of chromeTrace."""
+
+    STEPS = 3
+
+    @classmethod
+    def setUpClass(cls):
+        subprocess.run([WRITER, "profiler", path("profiler"), str(cls.STEPS)], check=True)
+        (perfetto,) = glob.glob(path("profiler/*.pftrace.gz"))
+        (chrome,) = glob.glob(path("profiler/*.pt.trace.json.gz"))
+        cls.ours, cls.chrome = Model(read_perfetto(perfetto)), Chrome(chrome)
+
+    def spans(self, name):
+        return [span for span in self.ours.slices if span.name == name]
+
+    def test_writes_the_spans_of_the_window_and_no_others(self):
+        zones = collections.Counter(span.name for span in self.ours.slices
+                                    if span.category == "user_annotation")
+        for name in ("train", "forward", "backward"):
+            self.assertEqual(zones[name], self.STEPS, zones)
+        self.assertNotIn("outside the window", zones)
+
+    def test_nests_them_in_the_steps(self):
+        for step in range(1, 1 + self.STEPS):
+            (around,) = self.spans(f"ProfilerStep#{step}")
+            (train,) = [span for span in self.spans("train")
+                        if around.start <= span.start and span.end <= around.end]
+            for name in ("forward", "backward"):
+                (part,) = [span for span in self.spans(name)
+                           if train.start <= span.start and span.end <= train.end]
+                self.assertEqual((part.process, part.thread), (train.process, train.thread))
+
+    def test_writes_what_the_chrome_trace_has(self):
+        self.assertEqual(collections.Counter(self.ours.slices),
+                         collections.Counter(self.chrome.slices))
 
 
 def query(trace, sql):

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes traces of made-up jobs in the forms of all viewers, for xprof_test.py, hta_test.py
-// and perfetto_trace_test.py.
+// Writes traces of made-up jobs in the forms of all viewers, and what a profiler records of zones,
+// for xprof_test.py, hta_test.py and perfetto_trace_test.py.
 //
 //   trace_writer job <log directory> <ranks>
 //   trace_writer bare <log directory> <steps>
 //   trace_writer devices <log directory> <devices>
 //   trace_writer ranks <log directory> <steps>
 //   trace_writer formats <directory> <random traces>
+//   trace_writer profiler <log directory> <steps>
 #include <cstdint>
 #include <exception>
 #include <iostream>
 #include <string>
 #include <vector>
 
+#include <steptape/profile/profiler.h>
+#include <steptape/span/zone.h>
 #include <steptape/trace/trace.h>
 
 #include "trace/chrome_trace.h"
@@ -210,6 +213,31 @@ void writeAllFormats(const std::string& directory, int randomTraces) {
   }
 }
 
+/// A profiler's window of `steps` steps, between a first and a last step that it does not record.
+void profileSteps(const std::string& logDir, int steps) {
+  steptape::ProfilerOptions options;
+  options.logDir = logDir;
+  options.chromeTrace = true;
+  options.perfettoTrace = true;
+  options.xplane = false;
+  options.schedule.skipFirst = 1;
+  options.schedule.active = steps;
+  options.schedule.repeat = 1;
+  steptape::Profiler profiler(options);
+  for (int step = 0; step < 1 + steps + 1; ++step) {
+    {
+      STEPTAPE_ZONE("train");
+      { STEPTAPE_ZONE("forward"); }
+      { STEPTAPE_ZONE("backward"); }
+    }
+    if (step < 1 || step > steps) {
+      STEPTAPE_ZONE("outside the window");
+    }
+    profiler.step();
+  }
+  profiler.flush().throwIfError();
+}
+
 void write(const std::string& logDir, const steptape::Trace& trace) {
   steptape::XPlaneOptions options;
   options.originNanos = kOrigin;
@@ -237,8 +265,11 @@ int main(int argc, char** argv) {
       write(arguments[1], makeRanks(std::stoi(arguments[2])));
     } else if (what == "formats") {
       writeAllFormats(arguments[1], std::stoi(arguments[2]));
+    } else if (what == "profiler") {
+      profileSteps(arguments[1], std::stoi(arguments[2]));
     } else {
-      std::cerr << "trace_writer job|bare|devices|ranks|formats <log directory> <number>\n";
+      std::cerr
+          << "trace_writer job|bare|devices|ranks|formats|profiler <log directory> <number>\n";
       return 2;
     }
   } catch (const std::exception& error) {

@@ -15,6 +15,8 @@
 
 #include "profile/logged_values.h"
 #include "profile/record_builder.h"
+#include "support/content_of.h"
+#include "trace/gunzip.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,7 +24,9 @@
 namespace steptape {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::ThrowsMessage;
 
 void trainStep() {
@@ -278,6 +282,35 @@ TEST(Profiler, LogsAWindowThatStopCutShort) {
   const LoggedValues logged = readLogged(dir.string() + "/profile");
   EXPECT_THAT(logged.texts.at({"profile/operators", 2}), HasSubstr("`step` | zone | 2 |"));
   EXPECT_TRUE(logged.scalars.empty()) << "detail is logged as scalars where it is asked for";
+}
+
+// tests/interop/perfetto_trace_test.py parses such a file with the official schema.
+TEST(Profiler, WritesItsWindowInTheFormatOfPerfetto) {
+  const testing::TempDir dir;
+  ProfilerOptions options = scheduled(1, 0, 2, 1);
+  options.logDir = dir.string();
+  options.chromeTrace = false;
+  options.perfettoTrace = true;
+  options.xplane = false;
+  Profiler profiler(options);
+  { STEPTAPE_ZONE("before the window"); }
+  train(profiler, 3);
+  { STEPTAPE_ZONE("after the window"); }
+  ASSERT_TRUE(profiler.flush().ok());
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(dir.path())) {
+    if (entry.is_regular_file()) {
+      files.push_back(entry.path().string());
+    }
+  }
+  ASSERT_EQ(files.size(), 1U);
+  EXPECT_THAT(files[0], EndsWith(".pftrace.gz"));
+  const std::string trace = gunzipped(test::contentOf(files[0]));
+  EXPECT_THAT(trace, HasSubstr("forward"));
+  EXPECT_THAT(trace, HasSubstr("ProfilerStep#1"));
+  EXPECT_THAT(trace, HasSubstr("ProfilerStep#2"));
+  EXPECT_THAT(trace, Not(HasSubstr("ProfilerStep#0")));
+  EXPECT_THAT(trace, Not(HasSubstr("the window")));
 }
 
 TEST(Profiler, WritesItsTableOnRequest) {

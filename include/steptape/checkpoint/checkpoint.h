@@ -69,7 +69,8 @@ struct TrainingProgress {
 ///         cannot be written; Error(kInvalidArgument) on every rank if the module or the optimizer
 ///         cannot be saved, or a name in `progress` is empty or has a line break.
 /// @threads Not thread-safe: only the communicator's thread, one at a time.
-/// @cost   The optimizer's state once more in memory, the file's size on disk, and an fsync.
+/// @cost   The file's size on disk, and an fsync. The file bypasses the page cache, so that it does
+///         not displace files that training reads.
 /// @source The file is an archive of torch::serialize with the entries `model`, `optimizer`,
 ///         `progress`, `schedule`, `tensors` and `random`, followed by a line with the CRC-32C of
 ///         the archive, because LibTorch does not check the checksums of its own format.
@@ -246,7 +247,7 @@ class STEPTAPE_EXPORT CheckpointStore {
   ///
   /// @throws Error as for saveCheckpoint(), about this checkpoint or the one before it.
   /// @cost   Between calls, one copy of model and optimizer in the root's memory, page-locked for
-  ///         tensors of a GPU; while writing, another of the optimizer. The copies are reused.
+  ///         tensors of a GPU. The copies are reused.
   CheckpointCopy saveAsync(const torch::nn::Module& module,
                            const torch::optim::Optimizer& optimizer, TrainingProgress progress,
                            const LearningRateSchedule* schedule = nullptr,

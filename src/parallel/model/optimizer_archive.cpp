@@ -24,15 +24,6 @@ std::string optionsKey(std::size_t group) {
   return "options_of_group_" + std::to_string(group);
 }
 
-c10::Device deviceOf(const torch::optim::Optimizer& optimizer) {
-  for (const torch::optim::OptimizerParamGroup& group : optimizer.param_groups()) {
-    if (!group.params().empty()) {
-      return group.params().front().device();
-    }
-  }
-  return at::kCPU;
-}
-
 /// LBFGS has scratch space that each step writes before it reads it. Unused entries are undefined
 /// tensors, which LibTorch cannot save.
 void defineScratchSpace(const torch::optim::Optimizer& optimizer) {
@@ -113,6 +104,10 @@ std::string optimizerToBytes(const torch::optim::Optimizer& optimizer) {
 void optimizerFromBytes(torch::optim::Optimizer& optimizer, const std::string& bytes) {
   InputArchive archive;
   openArchive(archive, bytes, deviceOf(optimizer));
+  optimizerFromArchive(optimizer, archive);
+}
+
+void optimizerFromArchive(torch::optim::Optimizer& optimizer, InputArchive& archive) {
   // load() would keep state that the archive does not have.
   auto before = std::exchange(optimizer.state(), {});
   try {
@@ -126,6 +121,15 @@ void optimizerFromBytes(torch::optim::Optimizer& optimizer, const std::string& b
     optimizer.state() = std::move(before);
     throw;
   }
+}
+
+c10::Device deviceOf(const torch::optim::Optimizer& optimizer) {
+  for (const torch::optim::OptimizerParamGroup& group : optimizer.param_groups()) {
+    if (!group.params().empty()) {
+      return group.params().front().device();
+    }
+  }
+  return at::kCPU;
 }
 
 }  // namespace steptape::detail

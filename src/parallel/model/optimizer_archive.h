@@ -40,6 +40,12 @@ STEPTAPE_EXPORT std::string optimizerToBytes(const torch::optim::Optimizer& opti
 /// @throws c10::Error if the bytes are not those of an optimizer with the same schema.
 STEPTAPE_EXPORT void optimizerFromBytes(torch::optim::Optimizer& optimizer,
                                         const std::string& bytes);
+/// The same from the archive that writeOptimizer() filled; its tensors stay where they are.
+STEPTAPE_EXPORT void optimizerFromArchive(torch::optim::Optimizer& optimizer,
+                                          torch::serialize::InputArchive& archive);
+
+/// Returns the device of the first parameter; the CPU if there is none.
+STEPTAPE_EXPORT c10::Device deviceOf(const torch::optim::Optimizer& optimizer);
 
 /// Any archive as bytes; `expectedBytes` saves copies while the string grows.
 inline std::string bytesOf(torch::serialize::OutputArchive& archive,
