@@ -182,8 +182,8 @@ struct RankState {
 /// another version, damaged, or cut off while it is read. The call ends after a bounded number of
 /// reads.
 ///
-/// @return kIoError if there is no such file; kDataLoss or kUnimplemented with what was got and
-///         expected if it holds no state. `*state` then has what was read before.
+/// @return kIoError if there is no such file; kDataLoss with what was got and expected if it holds
+///         no state.
 /// @throws std::bad_alloc
 STEPTAPE_EXPORT Status readRankState(const BoxName& box, RankState* state);
 

@@ -75,7 +75,10 @@ struct Progress {
   std::array<Word, 16> stepTicks;  ///< Of the last steps; the newest is at (steps - 1) % 16.
 };
 
-/// wall time of `ticks` = `wall` + (`ticks` - `anchorTicks`) * `nanosPerTick` * 1e-9
+/// The wall time of `ticks` is `wall` + (`ticks` - `anchorTicks`) * `nanosPerTick` * 1e-9.
+///
+/// Two entries are stored in turn, so that one is complete whenever the process dies: the one with
+/// the larger even sequence number counts.
 struct Clock {
   Word sequence;
   Word anchorTicks;
@@ -211,6 +214,7 @@ struct Module {
   Text<224> path;
 };
 
+inline constexpr std::size_t kClocks = 2;
 inline constexpr std::size_t kMaxGroups = 16;
 inline constexpr std::size_t kMaxCollectives = 64;
 inline constexpr std::size_t kMaxThreads = 64;
@@ -224,7 +228,7 @@ struct alignas(4096) State {
   alignas(4096) Table table;
   alignas(64) Identity identity;
   alignas(64) Progress progress;
-  alignas(64) Clock clock;
+  alignas(64) std::array<Clock, kClocks> clocks;
   alignas(64) Heartbeat heartbeat;
   alignas(64) Memory memory;
   alignas(64) Counters counters;
