@@ -160,7 +160,9 @@ struct RankState {
     std::uint32_t senderUid = 0;
     std::uint32_t tid = 0;
     double time = 0;
-    std::vector<std::uint64_t> frames;  ///< Return addresses, innermost first; may be empty.
+    /// The stack, innermost frame first; may be empty. The first one is the address of the
+    /// instruction at which the signal arrived, the others are return addresses.
+    std::vector<std::uint64_t> frames;
     bool isUncertain = false;
   };
   Death death;        ///< A signal that ends a process: SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT.

@@ -167,6 +167,7 @@ struct Thread {
   Text<16> name;
   std::array<Open, 24> open;
   std::array<Completed, 16> completed;
+  Word claimed;  ///< Not for readers: whether a thread owns the entry. Not under the lock.
 };
 
 /// An entry is unused while `tag` is empty.
@@ -245,7 +246,7 @@ struct alignas(4096) State {
 static_assert(sizeof(Table) == 8 + 32 * 24);
 static_assert(sizeof(Identity) == 32 + 64 + 512 + 8 * 256);
 static_assert(sizeof(Collective) == 128);
-static_assert(sizeof(Thread) == 824);
+static_assert(sizeof(Thread) == 832);
 static_assert(sizeof(Value) == 512);
 static_assert(sizeof(Module) == 256);
 
