@@ -229,8 +229,8 @@ class StateDecoder {
   void readValues() {
     for (std::size_t i = 0; i < sections_.entries(layout::kValues); ++i) {
       const auto value = sections_.at<layout::Value>(layout::kValues, i);
-      if (value.tag[0] == '\0') {
-        continue;
+      if (value.tag[0] == '\0' || (value.flags == 0 && value.wall == 0)) {
+        continue;  // it has no tag, or the tag has no value yet
       }
       RankState::LastValue& shown = state_.values.emplace_back();
       shown.tag = BoxHeader::textOf(value.tag);

@@ -231,8 +231,10 @@ RunPhase StatePage::setPhase(RunPhase phase) noexcept {
   RunPhase before = RunPhase::kUnknown;
   if (const SharedStore store{progress.sequence}) {
     before = static_cast<RunPhase>(loadWord(progress.phase));
-    storeWord(progress.phase, static_cast<std::uint64_t>(phase));
-    storeWord(progress.phaseTicks, now);
+    if (before != phase) {
+      storeWord(progress.phase, static_cast<std::uint64_t>(phase));
+      storeWord(progress.phaseTicks, now);
+    }
   }
   return before;
 }
@@ -400,6 +402,17 @@ std::uint32_t StatePage::addValue(std::string_view tag, std::string_view directo
   }
   __atomic_add_fetch(&state_->counters.valuesWithoutRoom, 1, __ATOMIC_RELAXED);
   return kNoValue;
+}
+
+void StatePage::replaceValue(std::uint32_t number, std::string_view tag,
+                             std::string_view directory) noexcept {
+  state_layout::Value& value = state_->values[number];
+  if (const SharedStore store{value.sequence}) {
+    storeText(value.directory, directory);
+    storeText(value.tag, tag);
+    storeWord(value.flags, 0);
+    storeWord(value.wall, 0);
+  }
 }
 
 void StatePage::noteValue(std::uint32_t number, const TagValues& values) noexcept {

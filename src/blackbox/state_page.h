@@ -102,6 +102,9 @@ class STEPTAPE_EXPORT StatePage {
   /// @return whose number to pass to noteValue(); kNoValue if there is no room.
   std::uint32_t addValue(std::string_view tag, std::string_view directory) noexcept;
   static constexpr std::uint32_t kNoValue = ~std::uint32_t{0};
+  /// Gives the place of a tag that no longer gets values to another one.
+  void replaceValue(std::uint32_t number, std::string_view tag,
+                    std::string_view directory) noexcept;
   void noteValue(std::uint32_t number, const TagValues& values) noexcept;
 
   void noteDeviceBytes(std::int64_t bytes) noexcept;
