@@ -394,14 +394,11 @@ TEST_F(StateTest, ShowsCollectivesInFlightAndThoseThatFailed) {
           world.barrier();
           handle.wait();
           world.barrier();
+          CollectiveHandle open = world.allreduceAsync(data, ReduceOp::kMax);
           if (world.rank() == 0) {
-            CollectiveHandle open = world.allreduceAsync(data, ReduceOp::kMax);
             ready.tellAndWait();
-            world.barrier();
-            open.wait();
-          } else {
-            world.barrier();
           }
+          open.wait();
         },
         std::chrono::seconds(60));
   });
@@ -410,15 +407,16 @@ TEST_F(StateTest, ShowsCollectivesInFlightAndThoseThatFailed) {
   using Phase = RankState::CollectivePhase;
   int failed = 0;
   int ended = 0;
+  int open = 0;
   for (const RankState::Collective& one : read.collectives) {
     failed += one.phase == Phase::kFailed ? 1 : 0;
-    ended += one.name == "allreduce(sum)" && one.sequence == 2 && one.phase == Phase::kCompleted;
-    if (one.name == "allreduce(max)") {
-      EXPECT_EQ(one.phase, Phase::kStarted);
-    }
+    ended +=
+        one.name == "allreduce(sum)" && one.sequence == 2 && one.phase == Phase::kCompleted ? 1 : 0;
+    open += one.name == "allreduce(max)" && one.phase == Phase::kStarted ? 1 : 0;
   }
   EXPECT_EQ(failed, 2);
   EXPECT_EQ(ended, 2);
+  EXPECT_GE(open, 1);
 }
 
 TEST_F(StateTest, OfAForkedChildIsAnotherOne) {
