@@ -161,12 +161,11 @@ struct Thread {
   };
   Word sequence;
   Word tid;
-  Word depth;           ///< May exceed the entries of `open`.
-  Word completedCount;  ///< The newest is at (completedCount - 1) % 16.
+  Word depth;  ///< May exceed the entries of `open`.
   Word operatorName;
   Text<16> name;
   std::array<Open, 24> open;
-  std::array<Completed, 16> completed;
+  std::array<Completed, 16> completed;  ///< A ring; `name` is 0 in unused entries.
   Word claimed;  ///< Not for readers: whether a thread owns the entry. Not under the lock.
 };
 
@@ -246,7 +245,7 @@ struct alignas(4096) State {
 static_assert(sizeof(Table) == 8 + 32 * 24);
 static_assert(sizeof(Identity) == 32 + 64 + 512 + 8 * 256);
 static_assert(sizeof(Collective) == 128);
-static_assert(sizeof(Thread) == 832);
+static_assert(sizeof(Thread) == 824);
 static_assert(sizeof(Value) == 512);
 static_assert(sizeof(Module) == 256);
 

@@ -67,7 +67,6 @@ bool joinState() noexcept {
       const OwnStore store(slot.sequence);
       storeWord(slot.tid, tid);
       storeWord(slot.depth, 0);
-      storeWord(slot.completedCount, 0);
       storeWord(slot.operatorName, 0);
       for (state_layout::Thread::Completed& completed : slot.completed) {
         storeWord(completed.name, 0);

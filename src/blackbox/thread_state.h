@@ -73,7 +73,7 @@ inline void endKeptZone(std::uint64_t ticks) noexcept {
     storeWord(completed.name, loadWord(open.name));
     storeWord(completed.startTicks, loadWord(open.startTicks));
     storeWord(completed.endTicks, ticks);
-    storeWord(slot.completedCount, ++own.completed);
+    ++own.completed;
   }
   own.sequence += 2;
   __atomic_store_n(&slot.sequence, own.sequence, __ATOMIC_RELEASE);
