@@ -92,17 +92,18 @@ void StatePage::keep() noexcept {
     if (boxFolder().empty()) {
       return;  // turned off, or this system has no such folder
     }
-    if (!keeper().isPrepared) {
-      keeper().isPrepared = true;
-      pthread_atfork(&beforeFork, &afterForkInParent, &afterForkInChild);
-      std::atexit([] { removeAtExit(); });
-    }
     Status why;
     std::unique_ptr<StatePage> page = make(&why);
     if (page == nullptr) {
       keeper().hasFailed = true;
       sayOnce(why);
       return;
+    }
+    if (!keeper().isPrepared) {
+      keeper().isPrepared = true;
+      // After those of the box, so that fork() takes the locks in the order of make().
+      pthread_atfork(&beforeFork, &afterForkInParent, &afterForkInChild);
+      std::atexit([] { removeAtExit(); });
     }
     // Never destroyed: other threads may store into it while the process ends.
     StatePage* const kept = page.release();
