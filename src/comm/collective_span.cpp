@@ -54,6 +54,7 @@ RecordedCollective::RecordedCollective(CollectiveDetails& details, const Collect
                           SpanRecord::kNoPayload)) {}
 
 RecordedCollective::~RecordedCollective() {
+  blocked_.reset();  // if the wait has thrown
   span_.payload = SpanRecord::payloadOf(-1, details_.idOf(call_, hasSucceeded_));
   endDetached(span_);
 }
