@@ -12,8 +12,8 @@ namespace steptape::detail {
 
 class StatePage;
 
-/// Catches SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT and SIGTERM for `page`, and keeps the map of the
-/// program's code in it.
+/// Catches SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT and SIGTERM for `page`, and keeps the map of
+/// the program's code in it.
 ///
 /// A handler that was installed before is called with the same arguments. A signal that would have
 /// ended the process ends it; one that was ignored stays ignored. SIGTERM is only noted.
