@@ -23,10 +23,12 @@
 #include "blackbox/state_words.h"
 
 extern "C" {
-// Present in a program that is built with a sanitizer, also if this library is not.
+// Present in a program that is built with a sanitizer, also if this library is not. The names are
+// the compiler's. NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming)
 __attribute__((weak)) void __asan_init();
 __attribute__((weak)) void __tsan_init();
 __attribute__((weak)) void __msan_init();
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 }
 
 namespace steptape::detail {

@@ -370,8 +370,7 @@ void StatePage::calibrate() noexcept {
   state_layout::Clock& clock = state_->clocks[calibrations_ % state_->clocks.size()];
   // The numbers of both entries grow together, so that the newer one is the larger one.
   ++calibrations_;
-  storeWord(clock.sequence, 2 * calibrations_ - 1);
-  __atomic_thread_fence(__ATOMIC_RELEASE);
+  storeOdd(clock.sequence, 2 * calibrations_ - 1);
   storeWord(clock.anchorTicks, now);
   storeDouble(clock.wall, time_.wallSeconds(now));
   storeDouble(clock.nanosPerTick,

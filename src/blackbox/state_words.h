@@ -32,6 +32,16 @@ inline std::uint64_t loadWord(const state_layout::Word& word) noexcept {
   return __atomic_load_n(&word, __ATOMIC_RELAXED);
 }
 
+/// Makes the number of a sequence lock odd, before all stores that follow.
+inline void storeOdd(state_layout::Word& sequence, std::uint64_t odd) noexcept {
+  storeWord(sequence, odd);
+#if defined(__SANITIZE_THREAD__)
+  asm volatile("" : : : "memory");  // ThreadSanitizer does not know fences
+#else
+  __atomic_thread_fence(__ATOMIC_RELEASE);
+#endif
+}
+
 /// Copies as much of a text as fits, without a part of a UTF-8 character at its end.
 template <std::size_t kBytes>
 void storeText(state_layout::Text<kBytes>& field, std::string_view text) noexcept {
@@ -51,8 +61,7 @@ class OwnStore {
  public:
   explicit OwnStore(state_layout::Word& sequence) noexcept
       : sequence_(sequence), number_(loadWord(sequence)) {
-    storeWord(sequence_, number_ + 1);
-    __atomic_thread_fence(__ATOMIC_RELEASE);
+    storeOdd(sequence_, number_ + 1);
   }
   ~OwnStore() { __atomic_store_n(&sequence_, number_ + 2, __ATOMIC_RELEASE); }
   OwnStore(const OwnStore&) = delete;
@@ -77,7 +86,9 @@ class SharedStore {
           number_ % 2 == 0 && __atomic_compare_exchange_n(&sequence_, &number_, number_ + 1, false,
                                                           __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
     }
-    __atomic_thread_fence(__ATOMIC_RELEASE);
+    if (holds_) {
+      storeOdd(sequence_, number_ + 1);  // once more, for the order of what follows
+    }
   }
   ~SharedStore() {
     if (holds_) {

@@ -83,8 +83,7 @@ bool joinState() noexcept {
 
 void nameThreadInState(const char* name) noexcept {
   if (state_layout::Thread* const slot = threadState.slot) {
-    storeWord(slot->sequence, threadState.sequence + 1);
-    __atomic_thread_fence(__ATOMIC_RELEASE);
+    storeOdd(slot->sequence, threadState.sequence + 1);
     storeText(slot->name, name);
     threadState.sequence += 2;
     __atomic_store_n(&slot->sequence, threadState.sequence, __ATOMIC_RELEASE);

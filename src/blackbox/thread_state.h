@@ -44,8 +44,7 @@ inline bool beginKeptZone(std::uint16_t name, std::uint64_t ticks) noexcept {
     return false;
   }
   state_layout::Thread& slot = *own.slot;
-  storeWord(slot.sequence, own.sequence + 1);
-  __atomic_thread_fence(__ATOMIC_RELEASE);
+  storeOdd(slot.sequence, own.sequence + 1);
   if (own.depth < slot.open.size()) {
     storeWord(slot.open[own.depth].name, name);
     storeWord(slot.open[own.depth].startTicks, ticks);
@@ -63,8 +62,7 @@ inline void endKeptZone(std::uint64_t ticks) noexcept {
     return;  // the zone began before fork(), in the parent
   }
   state_layout::Thread& slot = *own.slot;
-  storeWord(slot.sequence, own.sequence + 1);
-  __atomic_thread_fence(__ATOMIC_RELEASE);
+  storeOdd(slot.sequence, own.sequence + 1);
   storeWord(slot.depth, --own.depth);
   if (own.depth < slot.open.size()) {
     const state_layout::Thread::Open& open = slot.open[own.depth];
