@@ -56,7 +56,7 @@ STEPTAPE_EXPORT BoxHeader headerOfThisProcess();
 STEPTAPE_EXPORT std::string encodeBoxHeader(BoxHeader header, std::string_view part);
 
 /// Reads the header at the start of `bytes`, which may be anything.
-/// @return kDataLoss or kUnimplemented with what was got and expected.
+/// @return kDataLoss with what was got and expected.
 STEPTAPE_EXPORT Status decodeBoxHeader(std::string_view bytes, std::string_view part,
                                        BoxHeader* header);
 

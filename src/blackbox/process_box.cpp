@@ -76,13 +76,13 @@ struct flock wholeFile() {
 }  // namespace
 
 std::shared_ptr<ProcessBox> ProcessBox::acquire(Status* why) {
+  const std::string folder = boxFolder();
   MutexLock lock(boxes().mutex);
   if (auto known = boxes().current.lock()) {
-    if (known->isOurs()) {
+    if (known->isOurs() && known->name().folder == folder) {
       return known;
     }
   }
-  const std::string folder = boxFolder();
   if (folder.empty()) {
     *why = {ErrorCode::kFailedPrecondition,
             "black box: got no tmpfs at /dev/shm, or STEPTAPE_BLACK_BOX=off; expected a folder"};

@@ -26,7 +26,7 @@ namespace steptape::detail {
 /// @threads Thread-safe.
 class STEPTAPE_EXPORT ProcessBox {
  public:
-  /// Returns the box of this process; creates it if there is none.
+  /// Returns the box of this process; creates it if there is none in boxFolder().
   /// @return null if there can be none, with the reason in `*why`.
   static std::shared_ptr<ProcessBox> acquire(Status* why);
 

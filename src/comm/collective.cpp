@@ -3,9 +3,13 @@
 
 #include <exception>
 
+#include "comm/kept_collective.h"
+
 namespace steptape {
 
-detail::PendingCollective::~PendingCollective() = default;
+detail::PendingCollective::~PendingCollective() {
+  noteEnd(&token_, false);
+}
 
 void detail::PendingCollective::waitForRanks() {}
 
@@ -13,9 +17,27 @@ void detail::PendingCollective::reportDroppedErrorsTo(std::shared_ptr<std::strin
   droppedError_ = std::move(report);
 }
 
+bool detail::PendingCollective::pollKept() {
+  if (!poll()) {
+    return false;
+  }
+  noteEnd(&token_, true);
+  return true;
+}
+
+void detail::PendingCollective::waitKept() {
+  if (token_.number != 0 && token_.comparesRanks) {
+    notePhase(token_, RankState::CollectivePhase::kWaiting);
+    waitForRanks();
+    notePhase(token_, RankState::CollectivePhase::kTransfer);
+  }
+  wait();
+  noteEnd(&token_, true);
+}
+
 void detail::PendingCollective::waitQuietly() noexcept {
   try {
-    wait();
+    waitKept();
   } catch (const std::exception& error) {
     if (droppedError_) {
       *droppedError_ = error.what();
@@ -48,7 +70,7 @@ bool CollectiveHandle::isDone() {
   }
   // Moved out first: a collective that throws has ended too.
   std::unique_ptr<detail::PendingCollective> pending = std::move(pending_);
-  if (pending->poll()) {
+  if (pending->pollKept()) {
     return true;
   }
   pending_ = std::move(pending);
@@ -57,7 +79,7 @@ bool CollectiveHandle::isDone() {
 
 void CollectiveHandle::wait() {
   if (const std::unique_ptr<detail::PendingCollective> pending = std::move(pending_)) {
-    pending->wait();
+    pending->waitKept();
   }
 }
 

@@ -57,6 +57,12 @@ struct STEPTAPE_EXPORT CollectiveCall {
   bool hasElements() const;
 };
 
+/// Returns whether the implementation knows when all ranks have arrived: it compares the ranks, or
+/// the collective is a barrier, which consists of waiting alone.
+inline bool comparesRanks(const CollectiveCall& call) {
+  return call.compareRanks || call.kind == CollectiveKind::kBarrier;
+}
+
 /// Returns a name such as "sum".
 const char* reduceOpName(ReduceOp op);
 

@@ -3,17 +3,20 @@
 
 #include <utility>
 
-#include "comm/nested_span.h"
+#include "comm/kept_collective.h"
 
 namespace steptape::detail {
 namespace {
 
-/// Splits the wait into two spans if the implementation compares the ranks and therefore knows when
-/// all have arrived. Without that, only a barrier is known to consist of waiting alone.
-void waitInParts(const CollectiveCall& call, PendingCollective& pending) {
-  if (call.compareRanks || call.kind == CollectiveKind::kBarrier) {
-    const NestedSpan waiting(SpanKind::kWait, kWaitForRanks);
-    pending.waitForRanks();
+/// Splits the wait into two spans if the implementation knows when all ranks have arrived.
+void waitInParts(const CollectiveCall& call, PendingCollective& pending,
+                 const CollectiveToken& token) {
+  if (comparesRanks(call)) {
+    {
+      const NestedSpan waiting(SpanKind::kWait, kWaitForRanks);
+      pending.waitForRanks();
+    }
+    notePhase(token, RankState::CollectivePhase::kTransfer);
   }
   pending.wait();
 }
@@ -36,9 +39,9 @@ void CollectiveSpan::end() noexcept {
   }
 }
 
-void CollectiveSpan::waitFor(PendingCollective& pending) const {
-  if (details_ != nullptr) {
-    waitInParts(call_, pending);
+void CollectiveSpan::waitFor(PendingCollective& pending, const CollectiveToken& token) const {
+  if (details_ != nullptr || token.number != 0) {
+    waitInParts(call_, pending, token);
   } else {
     pending.wait();
   }
@@ -51,6 +54,7 @@ RecordedCollective::RecordedCollective(CollectiveDetails& details, const Collect
                           SpanRecord::kNoPayload)) {}
 
 RecordedCollective::~RecordedCollective() {
+  blocked_.reset();  // if the wait has thrown
   span_.payload = SpanRecord::payloadOf(-1, details_.idOf(call_, hasSucceeded_));
   endDetached(span_);
 }
@@ -66,9 +70,20 @@ bool RecordedCollective::poll() {
   return hasSucceeded_;
 }
 
+void RecordedCollective::waitForRanks() {
+  blocked_.emplace(SpanKind::kCollective, collectiveWaitName(call_.kind));
+  const NestedSpan waiting(SpanKind::kWait, kWaitForRanks);
+  pending_->waitForRanks();
+}
+
 void RecordedCollective::wait() {
-  const NestedSpan blocked(SpanKind::kCollective, collectiveWaitName(call_.kind));
-  waitInParts(call_, *pending_);
+  if (!blocked_ && comparesRanks(call_)) {
+    waitForRanks();
+  } else if (!blocked_) {
+    blocked_.emplace(SpanKind::kCollective, collectiveWaitName(call_.kind));
+  }
+  pending_->wait();
+  blocked_.reset();
   hasSucceeded_ = true;
 }
 

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "comm/collective_call.h"
 #include "comm/collective_details.h"
+#include "comm/nested_span.h"
 #include "span/thread_recorder.h"
 
 namespace steptape::detail {
@@ -32,8 +34,9 @@ class CollectiveSpan {
 
   /// Waits for `pending`. The time until all ranks have arrived is a nested span.
   ///
+  /// @param token Of the collective in the state of the process, which learns when they have.
   /// @throws as PendingCollective::wait().
-  void waitFor(PendingCollective& pending) const;
+  void waitFor(PendingCollective& pending, const CollectiveToken& token) const;
   /// Marks the operation as successful.
   void succeed() { hasSucceeded_ = true; }
 
@@ -65,12 +68,14 @@ class RecordedCollective final : public PendingCollective {
   bool poll() override;
   /// Waits; records the time that the thread is blocked as a separate span.
   void wait() override;
+  void waitForRanks() override;
 
  private:
   CollectiveDetails& details_;
   const CollectiveCall call_;
   SpanRecord span_;
   std::unique_ptr<PendingCollective> pending_;
+  std::optional<NestedSpan> blocked_;
   bool hasSucceeded_ = false;
 };
 

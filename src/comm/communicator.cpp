@@ -12,6 +12,7 @@
 #include "base/got_expected.h"
 #include "base/text.h"
 #include "comm/collective_details.h"
+#include "comm/kept_collective.h"
 #include "comm/private_node_memory.h"
 
 namespace steptape {

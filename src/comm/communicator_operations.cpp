@@ -11,6 +11,7 @@
 #include "comm/collective_details.h"
 #include "comm/collective_span.h"
 #include "comm/grouped_elements.h"
+#include "comm/kept_collective.h"
 #include "comm/run_alone.h"
 
 namespace steptape {
@@ -65,23 +66,49 @@ std::unique_ptr<PendingCollective> Communicator::begin(const CollectiveCall& cal
 
 void Communicator::run(const CollectiveCall& call) {
   detail::CollectiveSpan span(detailsWhileRecording(), call);
+  detail::KeptCollective kept(noteStart(call, true));
   if (const std::unique_ptr<PendingCollective> pending = begin(call)) {
-    span.waitFor(*pending);
+    span.waitFor(*pending, kept.token());
   }
+  kept.succeed();
   span.succeed();
 }
 
 CollectiveHandle Communicator::post(const CollectiveCall& call) {
+  detail::KeptCollective kept(noteStart(call, false));
   detail::CollectiveDetails* const details = detailsWhileRecording();
+  std::unique_ptr<PendingCollective> pending;
   if (details == nullptr) {
-    return CollectiveHandle(begin(call));
+    pending = begin(call);
+  } else {
+    auto recorded = std::make_unique<detail::RecordedCollective>(*details, call);
+    if (recorded->follow(begin(call))) {
+      recorded->reportDroppedErrorsTo(droppedError_);
+      pending = std::move(recorded);
+    }
   }
-  auto recorded = std::make_unique<detail::RecordedCollective>(*details, call);
-  if (!recorded->follow(begin(call))) {
+  if (!pending) {
+    kept.succeed();
     return {};
   }
-  recorded->reportDroppedErrorsTo(droppedError_);
-  return CollectiveHandle(std::move(recorded));
+  pending->keep(kept.release());
+  return CollectiveHandle(std::move(pending));
+}
+
+detail::CollectiveToken Communicator::noteStart(const CollectiveCall& call, bool blocks) noexcept {
+  if (size() == 1) {
+    return {};
+  }
+  if (!kept_) {
+    try {
+      kept_ = std::make_unique<detail::KeptGroup>(rank(), size(), jobRanks_);
+    } catch (const std::bad_alloc&) {
+      return {};
+    }
+  }
+  using Phase = detail::RankState::CollectivePhase;
+  return kept_->start(call,
+                      blocks && detail::comparesRanks(call) ? Phase::kWaiting : Phase::kStarted);
 }
 
 detail::CollectiveDetails* Communicator::detailsWhileRecording() {

@@ -7,6 +7,7 @@
 
 #include "steptape/base/error.h"
 
+#include "blackbox/state_page.h"
 #include "distributed/open_on_all_ranks.h"
 #include "distributed/reduced_log.h"
 
@@ -119,6 +120,7 @@ void DistributedWriter::addReduced(std::string_view tag, double value, std::int6
 }
 
 void DistributedWriter::reduce(std::int64_t step) {
+  detail::noteStep(step);
   impl_->log().reduce(step, impl_->runs());
 }
 

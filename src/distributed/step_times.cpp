@@ -5,7 +5,33 @@
 
 #include "steptape/distributed/straggler_report.h"
 
+#include "blackbox/state_page.h"
+
 namespace steptape {
+namespace {
+
+/// Tells the state of the process which part of a step runs. Waiting does not change the phase.
+void notePart(std::size_t part) {
+  detail::StatePage* const page = detail::StatePage::current();
+  if (page == nullptr || part == static_cast<std::size_t>(StepPart::kWait)) {
+    return;
+  }
+  switch (static_cast<StepPart>(part)) {
+    case StepPart::kInput:
+      page->setPhase(detail::RunPhase::kLoad);
+      break;
+    case StepPart::kForward:
+      page->setPhase(detail::RunPhase::kForward);
+      break;
+    case StepPart::kBackward:
+      page->setPhase(detail::RunPhase::kBackward);
+      break;
+    default:
+      page->setPhase(detail::RunPhase::kStep);
+  }
+}
+
+}  // namespace
 
 const char* stepPartName(StepPart part) {
   switch (part) {
@@ -54,6 +80,9 @@ std::size_t StepTimes::switchTo(std::size_t part) {
   const std::int64_t now = clock_->steadyNanos();
   nanos_[running_] += now - since_;
   since_ = now;
+  if (part != running_) {
+    notePart(part);
+  }
   return std::exchange(running_, part);
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/got_expected.h"
+#include "blackbox/state_page.h"
 #include "distributed/straggler_analysis.h"
 
 namespace steptape {
@@ -61,6 +62,7 @@ StragglerReport::~StragglerReport() {
 }
 
 void StragglerReport::endStep(std::int64_t step) {
+  detail::noteStep(step);
   if (isUnderWay_ && hasArrived()) {
     finish();
   }

@@ -10,6 +10,7 @@
 #include "steptape/base/error.h"
 #include "steptape/mpi/mpi_communicator.h"
 
+#include "blackbox/state_page.h"
 #include "mpi/job_state.h"
 
 namespace steptape::mpi {
@@ -54,7 +55,22 @@ const char* nameOf(ThreadLevel level) {
   return "an unknown thread level";
 }
 
+/// Keeps the state of this process, with its rank.
+void keepState() noexcept {
+  using steptape::detail::StatePage;
+  StatePage::keep();
+  StatePage* const page = StatePage::current();
+  int rank = -1;
+  int size = -1;
+  if (page != nullptr && MPI_Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS &&
+      MPI_Comm_size(MPI_COMM_WORLD, &size) == MPI_SUCCESS) {
+    constexpr int kUnknown = -1;  // unless the launcher's variables tell it
+    page->noteRank(rank, size, kUnknown);
+  }
+}
+
 void abortJob(const char* why) noexcept {
+  steptape::detail::noteError(why);
   int rank = -1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   // printf-style, because a destructor that runs during unwinding must not throw.
@@ -91,6 +107,8 @@ void Environment::initialize(int* argc, char*** argv, const EnvironmentOptions& 
   } else {
     MPI_Query_thread(&provided);
   }
+  // After MPI_Init(), whose handlers of fatal signals are then called after ours.
+  keepState();
   threadLevel_ = fromMpi(provided);
   // A program that called MPI_Init() got kSingle. That is sufficient: only one thread calls MPI.
   const bool isEnough = threadLevel_ >= options.threadLevel ||

@@ -44,6 +44,11 @@ class NameCache {
   std::array<std::unordered_map<std::string_view, std::uint16_t>, kSpanKinds> ids_;
 };
 
+class StatePage;
+
+/// Adds the names that `page` does not have; internSpanName() adds later ones.
+void copySpanNamesTo(StatePage* page);
+
 /// Returns the zone's color as 0xRRGGBB, or 0 if it has none.
 STEPTAPE_EXPORT std::uint32_t spanColor(std::uint16_t nameId);
 /// Sets the zone's color.

@@ -7,6 +7,7 @@
 #include "steptape/span/span_record.h"
 
 #include "base/mutex.h"
+#include "blackbox/state_page.h"
 #include "span/name_cache.h"
 #include "span/recorder_registry.h"
 
@@ -20,6 +21,8 @@ struct Name {
   std::string text;
   std::uint32_t color = 0;
 };
+
+using detail::StatePage;
 
 class NameTable {
  public:
@@ -41,7 +44,18 @@ class NameTable {
       return known->second;
     }
     const Name& name = names_.emplace_back(Name{std::string(text)});
+    if (StatePage* const page = StatePage::current()) {
+      page->addName(static_cast<std::uint16_t>(names_.size()), text);
+    }
     return ids.emplace(name.text, static_cast<std::uint16_t>(names_.size())).first->second;
+  }
+
+  /// Adds the names that `page` does not have.
+  void copyTo(StatePage* page) {
+    const MutexLock lock(mutex_);
+    for (std::size_t i = page->names(); i < names_.size(); ++i) {
+      page->addName(static_cast<std::uint16_t>(i + 1), names_[i].text);
+    }
   }
 
   const std::string& text(std::uint16_t id) {
@@ -121,6 +135,10 @@ std::uint16_t NameCache::find(SpanKind kind, const char* text) noexcept {
     RecorderRegistry::instance().countUnrecorded();
     return 0;
   }
+}
+
+void copySpanNamesTo(StatePage* page) {
+  NameTable::instance().copyTo(page);
 }
 
 std::uint32_t spanColor(std::uint16_t nameId) {

@@ -26,6 +26,19 @@ std::string systemThreadName() {
   return name;
 }
 
+/// Returns the number of a zone's name, or 0 if there is no memory for it.
+std::uint16_t nameOfSite(ZoneSite& site) noexcept {
+  try {
+    const std::uint16_t nameId = internSpanName(site.kind, site.name);
+    setSpanColor(nameId, site.color);
+    site.nameId.store(nameId, std::memory_order_relaxed);
+    return nameId;
+  } catch (const std::exception&) {
+    RecorderRegistry::instance().countUnrecorded();
+    return 0;
+  }
+}
+
 struct RecorderOwner {
   std::unique_ptr<ThreadRecorder> recorder;
   std::string threadName;  // empty: use the operating system's name
@@ -110,27 +123,37 @@ std::uint8_t beginZone(std::uint32_t session, ZoneSite& site, const void* zone) 
       state = kZoneListened;
     }
   }
-  ThreadRecorder* const recorder = recorderFor(session & ~kZoneListenerBit);
-  if (recorder == nullptr) {
+  const bool isKept = (session & kZoneKeptBit) != 0;
+  ThreadRecorder* const recorder = recorderFor(session & kZoneSessionBits);
+  if (recorder == nullptr && !isKept) {
     return state;
   }
   std::uint16_t nameId = site.nameId.load(std::memory_order_relaxed);
   if (nameId == 0) {
-    nameId = recorder->names().idOf(site.kind, site.name);
+    nameId = nameOfSite(site);
     if (nameId == 0) {
       return state;
     }
-    setSpanColor(nameId, site.color);
-    site.nameId.store(nameId, std::memory_order_relaxed);
   }
-  if (recorder->begin(site.kind, nameId, 0, SpanRecord::kNoPayload, zone)) {
+  std::uint64_t startTicks = 0;
+  if (recorder != nullptr && recorder->begin(site.kind, nameId, 0, SpanRecord::kNoPayload, zone)) {
     state |= kZoneRecorded;
+    startTicks = recorder->innermostStart();
+  }
+  if (isKept && beginKeptZone(nameId, startTicks != 0 ? startTicks : readTicks())) {
+    state |= kZoneKept;
   }
   return state;
 }
 
 void endZone(std::uint8_t state, const void* zone) noexcept {
-  endSpan(zone);
+  const std::uint64_t endTicks = readTicks();  // first; see beginSpan()
+  if (ThreadRecorder* const recorder = currentRecorder) {
+    recorder->end(zone, endTicks);
+  }
+  if ((state & kZoneKept) != 0) {
+    endKeptZone(endTicks);
+  }
   if ((state & kZoneListened) != 0) {
     if (ZoneListener* const listener = zoneListener()) {
       listener->onZoneEnd();
@@ -171,6 +194,7 @@ void setThreadName(const char* name) {
   }
   detail::RecorderOwner& owner = detail::ownerOnThisThread();
   owner.threadName = name;
+  detail::nameThreadInState(name);
   if (owner.recorder != nullptr) {
     owner.recorder->rename(owner.threadName);
   }

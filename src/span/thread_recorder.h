@@ -11,6 +11,7 @@
 #include "steptape/base/export.h"
 #include "steptape/span/span_record.h"
 
+#include "blackbox/thread_state.h"
 #include "span/name_cache.h"
 #include "span/recorder_registry.h"
 
@@ -60,6 +61,9 @@ class ThreadRecorder {
     span.forwardThread = forwardThread;
     span.kind = kind;
     span.flags = static_cast<std::uint8_t>(nested ? kNestedInItself : 0);
+    if (kind == SpanKind::kOperator) {
+      keepOperator(nameId);
+    }
     ++depth_;
     span.startTicks = readTicks();  // last, so that a span does not include its own bookkeeping
     return true;
@@ -70,6 +74,10 @@ class ThreadRecorder {
       return;
     }
     const OpenSpan& span = open_[--depth_];
+    if (span.kind == SpanKind::kOperator) {
+      const bool isInOperator = depth_ != 0 && open_[depth_ - 1].kind == SpanKind::kOperator;
+      keepOperator(isInOperator ? open_[depth_ - 1].nameId : std::uint16_t{0});
+    }
     push({span.startTicks, endTicks, span.payload, span.nameId, span.forwardThread,
           static_cast<std::uint8_t>(depth_), span.kind, span.flags, 0});
   }
@@ -83,6 +91,9 @@ class ThreadRecorder {
       }
     }
   }
+
+  /// Returns when the innermost open span began. REQUIRES: there is one.
+  std::uint64_t innermostStart() const noexcept { return open_[depth_ - 1].startTicks; }
 
   void push(const SpanRecord& record) noexcept {
     if (session_ == recordingSession.load(std::memory_order_relaxed)) {

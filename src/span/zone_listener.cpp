@@ -4,6 +4,8 @@
 #include "steptape/span/zone.h"
 
 #include "base/mutex.h"
+#include "blackbox/state_page.h"
+#include "span/name_cache.h"
 
 namespace steptape::detail {
 namespace {
@@ -37,11 +39,27 @@ class ListenerCount {
   int count_ STEPTAPE_GUARDED_BY(mutex_) = 0;
 };
 
+/// Makes zones store into `page`, or no longer if it is null.
+void keepZonesIn(StatePage* page) {
+  if (page != nullptr) {
+    copySpanNamesTo(page);
+    zoneSession.fetch_or(kZoneKeptBit, std::memory_order_relaxed);
+  } else {
+    zoneSession.fetch_and(~kZoneKeptBit, std::memory_order_relaxed);
+  }
+}
+
+// In the file of setZoneSession(), which every program with zones links.
+[[maybe_unused]] const bool kListensToPages = [] {
+  StatePage::setListener(&keepZonesIn);
+  return true;
+}();
+
 }  // namespace
 
 void setZoneSession(std::uint32_t session) noexcept {
   std::uint32_t known = zoneSession.load(std::memory_order_relaxed);
-  while (!zoneSession.compare_exchange_weak(known, (known & kZoneListenerBit) | session,
+  while (!zoneSession.compare_exchange_weak(known, (known & ~kZoneSessionBits) | session,
                                             std::memory_order_relaxed)) {
   }
 }

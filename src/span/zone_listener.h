@@ -9,8 +9,13 @@
 
 namespace steptape::detail {
 
-/// The bit of `zoneSession` that is set while any thread listens; the other bits are the session.
+/// The bit of `zoneSession` that is set while any thread listens.
 constexpr std::uint32_t kZoneListenerBit = std::uint32_t{1} << 31;
+/// The bit that is set while the state of the process is kept, to which open zones belong; see
+/// StatePage.
+constexpr std::uint32_t kZoneKeptBit = std::uint32_t{1} << 30;
+/// The other bits are the session.
+constexpr std::uint32_t kZoneSessionBits = kZoneKeptBit - 1;
 
 /// Makes zones record into `session`. Listeners are not affected.
 void setZoneSession(std::uint32_t session) noexcept;

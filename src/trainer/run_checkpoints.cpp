@@ -4,6 +4,7 @@
 #include "steptape/base/error.h"
 #include "steptape/recipe/recipe.h"
 
+#include "blackbox/state_page.h"
 #include "trainer/stopwatch.h"
 
 namespace steptape::detail {
@@ -83,6 +84,7 @@ void RunCheckpoints::saveBest(const TrainStep& step) {
 }
 
 std::string RunCheckpoints::write(const TrainStep& step, CheckpointRole role) {
+  const PhaseScope phase(RunPhase::kCheckpoint);
   finish();
   const TrainerParts& parts = state_.parts();
   if (state_.options().asyncCheckpoints) {

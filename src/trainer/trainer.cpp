@@ -8,6 +8,7 @@
 #include "steptape/base/error.h"
 #include "steptape/recipe/recipe.h"
 
+#include "blackbox/state_page.h"
 #include "trainer/training_run.h"
 
 namespace steptape {
@@ -51,6 +52,10 @@ Trainer::Trainer(std::shared_ptr<torch::nn::Module> module,
                                                         {}})) {
   detail::TrainerParts& parts = impl_->parts;
   checkOptions(parts.options);
+  detail::StatePage::keep();
+  if (detail::StatePage* const page = detail::StatePage::current()) {
+    page->noteRank(parts.world->rank(), parts.world->size(), parts.world->localRank());
+  }
   if (parts.options.scaleLearningRate) {
     scaleLearningRate(optimizer, parts.world->size());
   }

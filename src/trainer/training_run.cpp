@@ -12,6 +12,7 @@
 #include "steptape/parallel/parameters.h"
 #include "steptape/recipe/recipe.h"
 
+#include "blackbox/state_page.h"
 #include "trainer/run_setup.h"
 
 #include <ATen/Parallel.h>
@@ -93,6 +94,7 @@ void TrainingRun::runEpochs() {
 }
 
 void TrainingRun::start() {
+  const PhaseScope phase(RunPhase::kSetup);
   state_.progress.seed = train_.seed();
   if (options_.resume) {
     report_.message(checkpoints_.resume(*step_));
@@ -209,6 +211,7 @@ void TrainingRun::judgeEpoch() {
 }
 
 void TrainingRun::evaluate() {
+  const PhaseScope phase(RunPhase::kValidation);
   state_.call(TrainerEvent::kBeforeEvaluation);
   state_.context.metrics = evaluator_.evaluate(objective_, test_);
   evaluatedStep_ = state_.progress.step;

@@ -263,6 +263,7 @@ void Backend::pass(Requests* requests) {
   encodeCaptured(everything);
   secure();
   writeStreams();
+  stateNotes_.noteState(series_);
   while (!requests->empty()) {
     PendingRequest* const request = requests->front().get();
     answer(request);

@@ -25,6 +25,7 @@
 #include "writer/run.h"
 #include "writer/run_place.h"
 #include "writer/series_table.h"
+#include "writer/state_notes.h"
 
 namespace steptape::detail {
 
@@ -158,6 +159,7 @@ class Backend {
   LogRecordBuilder record_;
   TickConverter time_;
   SeriesTable series_;
+  StateNotes stateNotes_;
   std::vector<RingEntry> entries_;  // taken from the rings; stay here while memory is short
   std::deque<WaitingValue> captured_;
   std::uint64_t lastDrain_ = 0;

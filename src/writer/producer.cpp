@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "blackbox/thread_state.h"
+
 namespace steptape::detail {
 
 __thread Producer* Producer::ofThread_ = nullptr;
@@ -30,6 +32,7 @@ Producer& Producer::keep(std::shared_ptr<OwnedProducer> owned) {
     static thread_local ProducerOfThread late;
     owner = &late;
   }
+  joinState();
   ofThread_ = owned->get();
   owner->producer = std::move(owned);
   return *ofThread_;

@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "blackbox/state_page.h"
+
 namespace steptape::detail {
 namespace {
 
@@ -16,6 +18,7 @@ void printError(const Status& status) {
 Reporter::Reporter(OnError onError) : onError_(onError ? std::move(onError) : &printError) {}
 
 void Reporter::report(const Status& status) const noexcept {
+  noteError(status.message());
   try {
     onError_(status);
   } catch (...) {

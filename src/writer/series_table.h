@@ -10,6 +10,7 @@
 #include "steptape/event/event.h"
 
 #include "writer/event_stream.h"
+#include "writer/last_scalar.h"
 #include "writer/scalar_series.h"
 
 namespace steptape::detail {
@@ -24,12 +25,14 @@ struct RegisteredSeries {
 
   /// Calls EventStream::addScalar(); only for the backend.
   void add(float value, std::int64_t step, double wallTime, bool exact) noexcept {
+    last.add(value, step, wallTime);
     stream->addScalar(&series, value, step, wallTime, exact);
   }
 
   EventStream* const stream;
   const ValueForm form;
   ScalarSeries series;
+  LastScalar last;
 };
 
 /// All series of the process by number, as in the rings' entries. A number is never reused; 0 is

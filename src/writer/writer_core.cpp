@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/got_expected.h"
+#include "blackbox/state_page.h"
 #include "writer/recovery.h"
 
 namespace steptape::detail {
@@ -48,6 +49,10 @@ std::shared_ptr<WriterCore> WriterCore::create(std::string directory, WriterOpti
     }
   }
   if (core->context().options().enabled) {
+    StatePage::keep();
+    if (StatePage* const page = StatePage::current()) {
+      page->noteLogDirectory(core->context().directory());
+    }
     Backend::instance().attach(core->sharedRun(),
                                [self = core.get()] { self->endSession(SessionStatus::kFailure); });
   }

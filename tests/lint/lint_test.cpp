@@ -38,7 +38,7 @@ const std::map<std::string, std::set<std::string>>& directDependencies() {
   static const std::map<std::string, std::set<std::string>> kLayers{
       {"base", {}},
       {"blackbox", {"base"}},
-      {"span", {"base"}},
+      {"span", {"blackbox"}},
       {"comm", {"span"}},
       {"machine", {"base"}},
       {"safetensors", {"base"}},

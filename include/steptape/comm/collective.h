@@ -71,6 +71,13 @@ struct CollectiveOptions {
 
 namespace detail {
 
+/// The number of a collective in the state of the process; see KeptGroup.
+struct CollectiveToken {
+  std::uint64_t number = 0;  ///< 0: the collective is not kept.
+  std::uint32_t group = 0;
+  bool comparesRanks = false;  ///< Whether PendingCollective::waitForRanks() can tell.
+};
+
 /// A collective that this rank has started.
 class STEPTAPE_EXPORT PendingCollective {
  public:
@@ -94,7 +101,14 @@ class STEPTAPE_EXPORT PendingCollective {
   void waitQuietly() noexcept;
   void reportDroppedErrorsTo(std::shared_ptr<std::string> report);
 
+  /// Makes the object keep the state of the process up to date until it is destroyed.
+  void keep(const CollectiveToken& token) { token_ = token; }
+  /// Like poll() and wait(), and keep the state of the process up to date.
+  bool pollKept();
+  void waitKept();
+
  private:
+  CollectiveToken token_;
   std::shared_ptr<std::string> droppedError_;
 };
 

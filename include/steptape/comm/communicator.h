@@ -19,6 +19,7 @@
 namespace steptape {
 namespace detail {
 class CollectiveDetails;
+class KeptGroup;
 struct CollectiveCall;
 }  // namespace detail
 
@@ -217,6 +218,8 @@ class STEPTAPE_EXPORT Communicator {
   void checkRoot(const char* operation, int root) const;
   /// Returns null while no profiler records.
   detail::CollectiveDetails* detailsWhileRecording();
+  /// Notes in the state of the process that a collective begins, to block or not.
+  detail::CollectiveToken noteStart(const detail::CollectiveCall& call, bool blocks) noexcept;
 
   std::string nodeName_;
   std::shared_ptr<std::string> droppedError_;  // Never null; empty: none was dropped.
@@ -225,6 +228,7 @@ class STEPTAPE_EXPORT Communicator {
   StallListener stallListener_;
   std::vector<int> jobRanks_;                           // Empty: unknown.
   std::unique_ptr<detail::CollectiveDetails> details_;  // Null until a profiler records.
+  std::unique_ptr<detail::KeptGroup> kept_;             // Null until the first collective.
 };
 
 }  // namespace steptape

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+#include "steptape/base/export.h"
+
+// Notes signals that end this process in its state: which signal, where, sent by whom, and the
+// stack. Then the signal takes the way that it would have taken without this.
+
+namespace steptape::detail {
+
+class StatePage;
+
+/// Catches SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT and SIGTERM for `page`, and keeps the map of
+/// the program's code in it.
+///
+/// A handler that was installed before is called with the same arguments. A signal that would have
+/// ended the process ends it; one that was ignored stays ignored. SIGTERM is only noted.
+///
+/// Catches nothing if the environment variable STEPTAPE_SIGNAL_HANDLER is `off`, or in a program
+/// with a sanitizer, which has handlers of its own.
+///
+/// May allocate and lock.
+void catchFatalSignals(StatePage& page) noexcept;
+
+/// Keeps the map of the program's code again if libraries were loaded or unloaded. Costs less than
+/// a microsecond if not.
+STEPTAPE_EXPORT void keepModules(StatePage& page) noexcept;
+
+/// A stack for the signal handlers of one thread, without which an overflow of the thread's own
+/// stack ends the process unseen.
+///
+/// @threads Construct, install() and destroy it on one thread.
+class SignalStack {
+ public:
+  SignalStack() = default;
+  ~SignalStack();
+  SignalStack(const SignalStack&) = delete;
+  SignalStack& operator=(const SignalStack&) = delete;
+
+  /// Does nothing if the thread has such a stack.
+  void install() noexcept;
+
+ private:
+  static constexpr std::size_t kBytes = std::size_t{64} << 10;  // the handler's and the next one's
+
+  void* memory_ = nullptr;
+};
+
+}  // namespace steptape::detail

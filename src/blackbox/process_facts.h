@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "blackbox/state_page.h"
+
+// What the operating system and the launcher tell about this process.
+
+namespace steptape::detail {
+
+/// Numbers are -1 and the text is empty if unknown.
+struct JobFacts {
+  int rank = -1;
+  int worldSize = -1;
+  int localRank = -1;
+  std::string jobId;
+};
+
+/// Reads the variables of mpiexec (Open MPI, MPICH, Intel MPI), srun, torchrun and of the
+/// schedulers.
+JobFacts jobFacts();
+
+/// Returns the arguments of this process, separated by spaces.
+std::string commandLine();
+
+/// Measures the memory of this process and of its cgroup.
+/// @cost Some reads of small files in /proc and /sys: about 50 us.
+STEPTAPE_EXPORT MemoryUse measureMemory();
+
+}  // namespace steptape::detail
