@@ -41,6 +41,7 @@ int resultOf(const char* call, const void* device = nullptr) {
 
 }  // namespace
 
+// NOLINTBEGIN(readability-identifier-naming): NVIDIA's names.
 extern "C" {
 
 __attribute__((visibility("default"))) void fakeNvmlFail(const char* call, int gpu, int error) {
@@ -126,3 +127,4 @@ __attribute__((visibility("default"))) int nvmlDeviceGetPowerUsage(void* device,
 }
 
 }  // extern "C"
+// NOLINTEND(readability-identifier-naming)
