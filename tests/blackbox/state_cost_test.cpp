@@ -24,9 +24,7 @@ TEST_F(StateCostTest, ZonesStepsPhasesAndCollectivesAllocateNothing) {
     for (int i = 0; i < 100; ++i) {
       const std::uint64_t before = allocationsOfThread();
       STEPTAPE_ZONE("train");
-      {
-        STEPTAPE_ZONE("layer");
-      }
+      { STEPTAPE_ZONE("layer"); }
       noteStep(i);
       const PhaseScope phase(RunPhase::kForward);
       const DType type = DType::kFloat32;
