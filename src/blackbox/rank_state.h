@@ -33,6 +33,10 @@ STEPTAPE_EXPORT const char* runPhaseName(RunPhase phase) noexcept;
 /// The part of a box that holds a RankState.
 inline constexpr const char* kStatePart = "state";
 
+/// The folder in a run directory for the states of its dead processes:
+/// `<run>/black_box/<host>-<process number>.state`.
+inline constexpr const char* kStateFolder = "black_box";
+
 /// The state of one process: what it is doing, or what it was doing when it died.
 ///
 /// All times are seconds since 1970 by the clock of the process; 0: never. Texts are as the process

@@ -18,11 +18,14 @@
 #include <utility>
 #include <variant>
 
+#include "steptape/base/clock.h"
+
 #include "base/got_expected.h"
 #include "base/little_endian.h"
 #include "blackbox/box_file.h"
 #include "blackbox/box_folder.h"
 #include "blackbox/process_box.h"
+#include "blackbox/rank_state.h"
 #include "event/event_codec.h"
 #include "event/scalar_event_encoder.h"
 #include "event/scalar_event_view.h"
@@ -37,6 +40,9 @@
 
 namespace steptape::detail {
 namespace {
+
+// For how long the state of a dead process is kept that belongs to no run.
+constexpr double kStateDays = 7;
 
 /// Returns the number of values in an event.
 std::uint64_t valuesOf(std::string_view payload) {
@@ -218,6 +224,7 @@ class Recovery {
     if (!report_.isKept) {
       // The log first: the rest alone says nothing.
       box_.remove({"log", "next", "rings", "names"});
+      moveState();
     }
     return std::move(report_);
   }
@@ -265,6 +272,26 @@ class Recovery {
       // Without it, a kill from now on could bring points twice.
       keep(status.message());
       process_.streams.clear();
+    }
+  }
+
+  /// Moves what the process kept of its state to the run, where `steptape autopsy` finds it.
+  void moveState() {
+    if (!hasBoxFile(box_.name(), kStatePart)) {
+      return;
+    }
+    for (const auto& [id, run] : process_.runs) {
+      const RunPlace place = placeOf(run.directory);
+      if (place.inode == 0 || place.device != run.device || place.inode != run.inode) {
+        continue;
+      }
+      const std::string path = place.directory + "/" + kStateFolder + "/" +
+                               BoxHeader::textOf(box_.header().host) + "-" +
+                               std::to_string(box_.header().pid) + ".state";
+      if (copyRankState(box_.name(), path).ok()) {
+        box_.remove({kStatePart});
+        return;
+      }
     }
   }
 
@@ -421,6 +448,9 @@ RecoveryReport recoverRuns(const RecoveryOptions& options) {
     }
     if (!hasBoxFile(name, "log")) {
       box.remove({"next", "rings", "names"});  // what a killed recovery has left to do
+      if (Clock::system().wallSeconds() - box.header().created > kStateDays * 86400.0) {
+        box.remove({kStatePart});
+      }
       continue;
     }
     DeadProcess process = DeadProcess::read(box);

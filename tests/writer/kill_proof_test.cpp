@@ -26,6 +26,7 @@
 #include "blackbox/box_file.h"
 #include "blackbox/box_folder.h"
 #include "blackbox/process_box.h"
+#include "blackbox/rank_state.h"
 #include "support/small_disk.h"
 #include "writer/dead_process.h"
 #include "writer/faulty_file_system.h"
@@ -150,6 +151,24 @@ TEST_F(KillProofTest, TheNextWriterOfARunRecoversIt) {
   }
   EXPECT_THAT(scalarsIn(run()).at("loss"), ElementsAre(Pair(1, 1.0F), Pair(2, 2.0F)));
   EXPECT_THAT(boxFiles(), IsEmpty());
+}
+
+TEST_F(KillProofTest, TheStateOfADeadProcessMovesToItsRun) {
+  killedChild([&] {
+    SummaryWriter writer(run());
+    writer.addScalar("loss", 1, 7);
+    raise(SIGKILL);
+  });
+  ASSERT_EQ(recovered().values, 1U);
+  EXPECT_TRUE(std::filesystem::is_empty(boxes_.path()));
+  std::vector<std::string> states;
+  for (const auto& entry : std::filesystem::directory_iterator(run() + "/black_box")) {
+    states.push_back(entry.path().string());
+  }
+  ASSERT_THAT(states, SizeIs(1));
+  detail::RankState state;
+  ASSERT_TRUE(detail::readRankStateFile(states.front(), &state).ok());
+  EXPECT_THAT(state.logDirectories, ElementsAre(HasSubstr("/run")));
 }
 
 TEST_F(KillProofTest, AWriterOfAnotherRunLeavesItAlone) {
