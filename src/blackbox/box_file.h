@@ -51,7 +51,7 @@ class STEPTAPE_EXPORT BoxFile {
   /// @return null if there is no room, with an errno in `*error`.
   void* map(std::uint64_t offset, std::size_t bytes, int* error) noexcept;
 
-  /// Maps `bytes` at `offset` in the place of the pages at `at`, whose content they get. Like map().
+  /// Maps `bytes` at `offset` in the place of the pages at `at`, whose content they get; see map().
   /// REQUIRES: nobody uses those pages meanwhile.
   /// @return 0 or an errno; the pages at `at` are then unchanged.
   int replaceMapping(std::uint64_t offset, std::size_t bytes, void* at) noexcept;
