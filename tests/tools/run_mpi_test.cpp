@@ -139,8 +139,8 @@ TEST_F(RunMpi, LeavesNoRankWhenItIsKilled) {
 
 TEST_F(RunMpi, ContinuesWithFewerRanksOnTheHostsThatAnswer) {
   writeScript("ask", "[ ! -e start0.0 ]");
-  // mpiexec takes both names for this machine, so that the first start succeeds. Only the second one
-  // is asked.
+  // mpiexec takes both names for this machine, so that the first start succeeds. Only the second
+  // one is asked.
   const Outcome outcome =
       finishOf(ranks(4, "[ $restarts = 1 ] || exit 1\necho rank $rank of $ranks",
                      {"--hosts", "localhost:2,127.1:2", "--min-ranks", "2", "--rsh", "./ask"}));
