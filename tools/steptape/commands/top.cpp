@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cmath>
-#include <csignal>
 #include <cstdio>
 #include <fmt/format.h>
 #include <map>
 #include <memory>
-#include <poll.h>
 #include <string>
 #include <unistd.h>
 #include <utility>
@@ -20,6 +16,7 @@
 #include "tools/steptape/help/value_check.h"
 #include "tools/steptape/states/rank_view.h"
 #include "tools/steptape/states/top_table.h"
+#include "tools/steptape/terminal/interruptible_wait.h"
 #include "tools/steptape/terminal/terminal.h"
 
 namespace steptape::tools {
@@ -31,25 +28,6 @@ struct TopOptions {
   bool once = false;
   bool json = false;
 };
-
-volatile std::sig_atomic_t wasInterrupted = 0;
-
-/// Ends the command between two refreshes, so that the terminal is restored.
-void endOnInterrupt() {
-  struct sigaction action {};
-  action.sa_handler = [](int) { wasInterrupted = 1; };
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-  std::signal(SIGPIPE, SIG_IGN);
-}
-
-/// @return false on a signal, and when the reader of the output has closed it.
-bool waitFor(double seconds) {
-  pollfd output{STDOUT_FILENO, 0, 0};
-  const int ready = poll(&output, 1, static_cast<int>(std::ceil(seconds * 1000)));
-  return wasInterrupted == 0 && ready <= 0;
-}
 
 /// Draws on the other screen of a terminal, and gives the first one back at the end.
 class Screen {

@@ -18,12 +18,7 @@
 namespace steptape::tools {
 namespace {
 
-using steptape::detail::BoxHeader;
 using steptape::detail::RankState;
-
-std::string hostOf(const RankView& rank) {
-  return BoxHeader::textOf(rank.state.process.host);
-}
 
 std::string capitalized(std::string text) {
   if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') {
@@ -217,7 +212,7 @@ Section deadSection(const Job& job, const Verdict& verdict) {
 
 Section placesSection(const Verdict& verdict) {
   Section section{"Where the others are, smallest group first", {}};
-  for (const Place& place : verdict.places) {
+  for (const RankPlace& place : verdict.places) {
     std::vector<std::string> parts;
     if (!place.phase.empty()) {
       parts.push_back("phase " + place.phase);
@@ -237,7 +232,7 @@ Section placesSection(const Verdict& verdict) {
         parts.empty() ? std::string("no phase, collective or zone")
                       : fmt::format("{}", fmt::join(parts, ", ")),
         place.since > 0 ? fmt::format(", for {}", durationTo(place.since, until)) : std::string(),
-        counted(place.ranks.size(), place.ranks.front()->state.rank >= 0 ? "rank" : "process"),
+        place.ranks.size(),
         hostsOf(place.ranks)));
   }
   return section;

@@ -293,6 +293,10 @@ std::string nameOf(const RankView& rank) {
                               : fmt::format("process {}", rank.state.process.pid);
 }
 
+std::string hostOf(const RankView& rank) {
+  return BoxHeader::textOf(rank.state.process.host);
+}
+
 std::vector<RankView> readViews(const std::vector<std::string>& paths,
                                 std::vector<std::string>* problems) {
   std::vector<RankView> here = viewsOfThisMachine(problems);

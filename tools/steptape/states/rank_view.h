@@ -31,13 +31,16 @@ struct Job {
   std::string id;  ///< Of the scheduler; may be empty.
   int worldSize = -1;
   std::vector<RankView> ranks;
-  std::vector<int> missing;        ///< Ranks of `worldSize` without a state.
-  std::uint64_t olderStates = 0;   ///< Of the same ranks, of processes before these. Left out.
+  std::vector<int> missing;       ///< Ranks of `worldSize` without a state.
+  std::uint64_t olderStates = 0;  ///< Of the same ranks, of processes before these. Left out.
   double lastSign() const;         ///< The last sign of life of any rank.
 };
 
 /// Returns "rank 3", or "process 4711" if it has no rank.
 std::string nameOf(const RankView& rank);
+
+/// Returns the name of the machine.
+std::string hostOf(const RankView& rank);
 
 /// Returns the last time at which the process is known to have run.
 double lastSignOf(const steptape::detail::RankState& state);

@@ -15,10 +15,9 @@
 namespace steptape::tools {
 namespace {
 
-using steptape::detail::BoxHeader;
 using steptape::detail::RankState;
 
-const char* nameOf(Health health) {
+const char* healthName(Health health) {
   constexpr std::array<const char*, 7> kNames{"dead",  "stopped", "stuck", "slow",
                                               "waits", "runs",    "ended"};
   return kNames.at(static_cast<std::size_t>(health));
@@ -88,10 +87,6 @@ std::string rateOf(const RankState& state) {
   return step > 0 ? shortNumber(1 / step) : "-";
 }
 
-std::string hostOf(const RankView& rank) {
-  return BoxHeader::textOf(rank.state.process.host);
-}
-
 }  // namespace
 
 std::vector<TopRow> topRows(const std::vector<Job>& jobs, double now) {
@@ -119,13 +114,11 @@ std::string topText(std::vector<TopRow> rows, double now, const Terminal& termin
   for (const TopRow& row : rows) {
     ++counts.at(static_cast<std::size_t>(row.health));
   }
-  std::string text = fmt::format("{}  {}", humanTime(now), counted(rows.size(), "process"));
-  if (text.size() > 3 && rows.size() != 1) {
-    text.replace(text.rfind("process"), std::string::npos, "processes");
-  }
+  std::string text = fmt::format("{}  {} process{}", humanTime(now), rows.size(),
+                                 rows.size() == 1 ? "" : "es");
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (counts.at(i) > 0) {
-      text += fmt::format(", {} {}", counts.at(i), nameOf(static_cast<Health>(i)));
+      text += fmt::format(", {} {}", counts.at(i), healthName(static_cast<Health>(i)));
     }
   }
   text = beginning(text, terminal.columns, terminal.hasUtf8) + "\n\n";
@@ -146,7 +139,7 @@ std::string topText(std::vector<TopRow> rows, double now, const Terminal& termin
     return stateOf(row).rank < 0 ? std::string("-") : fmt::to_string(stateOf(row).rank);
   }));
   columns.push_back(
-      wordColumn("STATE", rows, terminal, [](const TopRow& row) { return nameOf(row.health); }));
+      wordColumn("STATE", rows, terminal, [](const TopRow& row) { return healthName(row.health); }));
   columns.push_back(numberColumn("BEAT", rows, [&](const TopRow& row) {
     return ageOf(stateOf(row).heartbeat, now);
   }));
@@ -209,7 +202,7 @@ std::string topJson(const std::vector<TopRow>& rows, double now) {
                         .add("rank", jsonInteger(std::int64_t{state.rank}))
                         .add("host", jsonString(hostOf(row.rank)))
                         .add("pid", jsonInteger(state.process.pid))
-                        .add("state", jsonString(nameOf(row.health)))
+                        .add("state", jsonString(healthName(row.health)))
                         .add("heartbeat", jsonNumber(state.heartbeat))
                         .add("step", state.hasStep ? jsonInteger(state.step) : "null")
                         .add("step_time", jsonNumber(state.stepTime))

@@ -25,10 +25,6 @@ constexpr double kHandlerSeconds = 10;
 // Schedulers give a process this long between SIGTERM and SIGKILL, and many of them less.
 constexpr double kGraceSeconds = 90;
 
-std::string hostOf(const RankView& rank) {
-  return BoxHeader::textOf(rank.state.process.host);
-}
-
 bool isInFlight(const RankState::Collective& collective) {
   return collective.phase != CollectivePhase::kCompleted &&
          collective.phase != CollectivePhase::kFailed;
@@ -127,8 +123,8 @@ Cause causeWithoutTrace(const RankView& rank, const Job& job, const Surroundings
     cause.kind = Cause::Kind::kOutOfMemory;
     cause.text = fmt::format(
         "was{} killed by the kernel because memory ran out: it ended without a trace, and the "
-        "kernel has killed {} of its cgroup since it started.{}",
-        isFull ? "" : " probably", counted(static_cast<std::uint64_t>(after - before), "process"),
+        "kernel has killed in its cgroup {} since it started.{}",
+        isFull ? "" : " probably", counted(static_cast<std::uint64_t>(after - before), "time"),
         memory);
     cause.advice = "Ask for more memory, or use less of it: smaller batches, fewer loader processes.";
   } else if (isFull) {
@@ -242,14 +238,14 @@ void findBlocked(const Job& job, Verdict* verdict) {
 }
 
 void findPlaces(const Job& job, Verdict* verdict) {
-  std::map<std::tuple<std::string, std::string, std::uint64_t, std::uint64_t, std::string>, Place>
+  std::map<std::tuple<std::string, std::string, std::uint64_t, std::uint64_t, std::string>, RankPlace>
       places;
   for (const RankView& rank : job.ranks) {
     if (isDead(rank)) {
       continue;
     }
     const RankState& state = rank.state;
-    Place place;
+    RankPlace place;
     place.phase = runPhaseName(state.phase);
     place.since = state.phaseSince;
     std::uint64_t group = 0;
@@ -263,7 +259,7 @@ void findPlaces(const Job& job, Verdict* verdict) {
       place.since = collective->start;
       group = collective->group;
     }
-    Place& known =
+    RankPlace& known =
         places[{place.phase, place.collective, group, place.sequence, place.zone}];
     if (known.ranks.empty()) {
       known = place;
@@ -277,7 +273,7 @@ void findPlaces(const Job& job, Verdict* verdict) {
   }
   std::stable_sort(
       verdict->places.begin(), verdict->places.end(),
-      [](const Place& a, const Place& b) { return a.ranks.size() < b.ranks.size(); });
+      [](const RankPlace& a, const RankPlace& b) { return a.ranks.size() < b.ranks.size(); });
 }
 
 void findLost(const Job& job, Verdict* verdict) {

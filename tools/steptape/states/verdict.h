@@ -43,7 +43,7 @@ struct BlockedCollective {
 };
 
 /// Ranks at the same place.
-struct Place {
+struct RankPlace {
   std::string phase;
   std::string collective;  ///< Name of the collective in flight; may be empty.
   std::uint64_t sequence = 0;
@@ -64,7 +64,7 @@ struct Verdict {
   std::vector<DeadRank> dead;              ///< Who died first is first.
   std::vector<const RankView*> stopped;
   std::vector<BlockedCollective> blocked;  ///< What has waited longest is first.
-  std::vector<Place> places;               ///< Of ranks that are not dead; the smallest first.
+  std::vector<RankPlace> places;               ///< Of ranks that are not dead; the smallest first.
   std::vector<LostValue> lost;             ///< In the order of the first step that was not finite.
 };
 
