@@ -302,7 +302,7 @@ Section valuesSection(const Job& job, const Verdict& verdict) {
   return section;
 }
 
-std::string bytesText(std::int64_t bytes) {
+std::string memoryText(std::int64_t bytes) {
   return humanBytes(static_cast<std::uint64_t>(std::max<std::int64_t>(bytes, 0)));
 }
 
@@ -322,11 +322,11 @@ Section memorySection(const Job& job) {
       newest = rank->state.memoryTime > newest->state.memoryTime ? rank : newest;
     }
     std::string line = fmt::format("{}: {} has most, {}", host, nameOf(*largest),
-                                   bytesText(largest->state.residentBytes));
+                                   memoryText(largest->state.residentBytes));
     if (newest->state.cgroupBytes >= 0) {
-      line += fmt::format("; cgroup {}", bytesText(newest->state.cgroupBytes));
+      line += fmt::format("; cgroup {}", memoryText(newest->state.cgroupBytes));
       line += newest->state.cgroupLimit > 0
-                  ? fmt::format(" of {}", bytesText(newest->state.cgroupLimit))
+                  ? fmt::format(" of {}", memoryText(newest->state.cgroupLimit))
                   : std::string(", without a limit");
     }
     section.lines.push_back(std::move(line));
