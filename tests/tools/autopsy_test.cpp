@@ -39,7 +39,7 @@ class AutopsyCommand : public StateJob {
     return std::make_unique<RankProcess>(rank, size, [=](const Ready& ready) {
       SummaryWriter writer(path("runs/a"));
       writer.addScalar("loss", 0.5F, 7);
-      writer.flush();
+      EXPECT_TRUE(writer.flush().ok());
       StatePage* const page = StatePage::current();
       page->setPhase(detail::RunPhase::kBackward);
       const std::uint32_t group = page->addGroup(77, "ranks 0-2", rank, size);
@@ -51,7 +51,7 @@ class AutopsyCommand : public StateJob {
           page->endCollective(group, number, true);
         }
       }
-      const Zone zone("conv1");
+      STEPTAPE_ZONE("conv1");
       ready();
       then();
       while (true) {
@@ -114,7 +114,7 @@ TEST_F(AutopsyCommand, TellsWhatAScalarWasBeforeItWasNotFinite) {
     writer.addScalar("loss", 0.25F, 3);
     writer.addScalar("loss", std::numeric_limits<float>::quiet_NaN(), 4);
     writer.addScalar("loss", std::numeric_limits<float>::quiet_NaN(), 5);
-    writer.flush();
+    EXPECT_TRUE(writer.flush().ok());
     ready();
     while (true) {
       pause();
@@ -162,7 +162,7 @@ TEST_F(AutopsyCommand, SaysWhyThereIsNothingToTell) {
 }
 
 TEST_F(AutopsyCommand, ReportsADamagedFile) {
-  write("bad.state", "no state");
+  writeBytes("bad.state", "no state");
   const Outcome outcome = steptape("autopsy bad.state");
   EXPECT_EQ(outcome.exitCode, 1);
   EXPECT_THAT(outcome.error, HasSubstr("bad.state"));
