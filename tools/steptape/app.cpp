@@ -85,6 +85,9 @@ std::unique_ptr<CLI::App> makeApp(int* exitCode) {
   addRepairCommand(app.get(), exitCode);
   addRecoverCommand(app.get(), exitCode);
   addTailCommand(app.get(), exitCode);
+  addTopCommand(app.get(), exitCode);
+  addDumpCommand(app.get(), exitCode);
+  addAutopsyCommand(app.get(), exitCode);
   addPlotCommand(app.get(), exitCode);
   addDiffCommand(app.get(), exitCode);
   addAggregateCommand(app.get(), exitCode);

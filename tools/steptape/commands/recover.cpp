@@ -68,7 +68,7 @@ void printReport(const RecoveryReport& report) {
   }
 }
 
-std::vector<std::string> jsonStrings(const std::vector<std::string>& texts) {
+std::vector<std::string> textsOf(const std::vector<std::string>& texts) {
   std::vector<std::string> strings;
   for (const std::string& text : texts) {
     strings.push_back(jsonString(text));
@@ -83,11 +83,11 @@ void printJson(const RecoveryReport& report) {
                             .add("pid", jsonInteger(process.pid))
                             .add("host", jsonString(process.host))
                             .add("program", jsonString(process.program))
-                            .add("runs", jsonArray(jsonStrings(process.directories)))
+                            .add("runs", jsonArray(textsOf(process.directories)))
                             .add("values_recovered", jsonInteger(process.values))
                             .add("values_lost", jsonInteger(process.unreadableValues))
-                            .add("files", jsonArray(jsonStrings(process.files)))
-                            .add("problems", jsonArray(jsonStrings(process.problems)))
+                            .add("files", jsonArray(textsOf(process.files)))
+                            .add("problems", jsonArray(textsOf(process.problems)))
                             .add("kept", jsonBool(process.isKept))
                             .toString());
   }

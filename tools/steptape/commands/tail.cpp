@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
-#include <csignal>
 #include <cstddef>
 #include <cstdio>
 #include <fmt/format.h>
 #include <memory>
-#include <poll.h>
 #include <string>
 #include <unistd.h>
 #include <vector>
@@ -21,6 +18,7 @@
 #include "tools/steptape/runs/point_follower.h"
 #include "tools/steptape/tables/human_text.h"
 #include "tools/steptape/tables/json_text.h"
+#include "tools/steptape/terminal/interruptible_wait.h"
 #include "tools/steptape/terminal/screen_text.h"
 #include "tools/steptape/terminal/standard_streams.h"
 #include "tools/steptape/terminal/terminal.h"
@@ -37,26 +35,6 @@ struct TailOptions {
   bool once = false;
   bool json = false;
 };
-
-volatile std::sig_atomic_t wasInterrupted = 0;
-
-/// Ends the command between two batches, not within one; a second signal ends it at once.
-void endOnInterrupt() {
-  struct sigaction action {};
-  action.sa_handler = [](int) { wasInterrupted = 1; };
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-  // Writing then fails with an error.
-  std::signal(SIGPIPE, SIG_IGN);
-}
-
-/// @return false on a signal, and when the reader of the output has closed it.
-bool waitFor(double seconds) {
-  pollfd output{STDOUT_FILENO, 0, 0};
-  const int ready = poll(&output, 1, static_cast<int>(std::ceil(seconds * 1000)));
-  return wasInterrupted == 0 && ready <= 0;
-}
 
 /// Prints points as lines; columns are as wide as the widest name so far.
 class PointPrinter {

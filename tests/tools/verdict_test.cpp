@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <csignal>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "tools/steptape/states/autopsy_text.h"
+#include "tools/steptape/states/top_table.h"
+#include "tools/steptape/states/verdict.h"
+
+#include <gmock/gmock.h>
+
+namespace steptape::tools {
+namespace {
+
+using steptape::detail::RankState;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+constexpr double kNow = 1000000;
+
+/// A living rank in collective #5 of the world.
+RankView rankAt(int rank, int size) {
+  RankView view;
+  view.life = Life::kRuns;
+  view.seen = kNow;
+  RankState& state = view.state;
+  std::strcpy(state.process.host.data(), rank < 256 ? "node1" : "node2");
+  state.process.pid = static_cast<std::uint64_t>(1000 + rank);
+  state.process.created = kNow - 500;
+  state.rank = rank;
+  state.worldSize = size;
+  state.logDirectories = {"/runs/a"};
+  state.heartbeat = kNow;
+  state.phase = steptape::detail::RunPhase::kBackward;
+  RankState::Group group;
+  group.id = 1;
+  group.rank = rank;
+  group.size = size;
+  group.started = 5;
+  group.completed = 4;
+  state.groups = {group};
+  RankState::Collective collective;
+  collective.name = "allreduce(sum) 'gradients'";
+  collective.group = 1;
+  collective.sequence = 5;
+  collective.phase = RankState::CollectivePhase::kWaiting;
+  collective.start = kNow - 41;
+  state.collectives = {collective};
+  return view;
+}
+
+void takeFromCollective(RankView* view) {
+  view->state.collectives.clear();
+  view->state.groups.front().started = 4;
+  RankState::Thread thread;
+  thread.tid = 1;
+  thread.zones = {{"load", kNow - 42}};
+  view->state.threads = {thread};
+}
+
+Job jobWith(std::vector<RankView> ranks) {
+  std::vector<Job> jobs = jobsOf(std::move(ranks));
+  EXPECT_THAT(jobs, SizeIs(1));
+  return jobs.front();
+}
+
+TEST(Verdict, NamesTheOneRankOf512ThatDidNotCome) {
+  std::vector<RankView> ranks;
+  for (int rank = 0; rank < 512; ++rank) {
+    ranks.push_back(rankAt(rank, 512));
+  }
+  takeFromCollective(&ranks[300]);
+  const Job job = jobWith(std::move(ranks));
+  const Verdict verdict = judge(job, {});
+  ASSERT_THAT(verdict.blocked, SizeIs(1));
+  EXPECT_EQ(namesOf(verdict.blocked.front().behind), "rank 300");
+  EXPECT_EQ(namesOf(verdict.blocked.front().waiting), "ranks 0-299, 301-511");
+  ASSERT_THAT(verdict.places, SizeIs(2));
+  EXPECT_EQ(namesOf(verdict.places.front().ranks), "rank 300");
+  EXPECT_EQ(verdict.places.front().zone, "load");
+  const std::string text = autopsyText(job, verdict, {});
+  EXPECT_THAT(text, HasSubstr("Ranks 0-299, 301-511 have waited for rank 300 in allreduce(sum) "
+                              "'gradients' #5 for 41 s.\n"
+                              "Rank 300 on node2 (process 1300) did not come to it: phase backward, "
+                              "zone 'load'.\n"));
+  EXPECT_THAT(text, HasSubstr("(511 on node1, node2)"));
+  EXPECT_EQ(topRows({job}, kNow)[300].health, Health::kStuck);
+  EXPECT_EQ(topRows({job}, kNow)[0].health, Health::kWaits);
+}
+
+TEST(Verdict, BlamesARankWithoutAStateToo) {
+  const Job job = jobWith({rankAt(0, 3), rankAt(1, 3)});
+  const Verdict verdict = judge(job, {});
+  ASSERT_THAT(verdict.blocked, SizeIs(1));
+  EXPECT_EQ(verdict.blocked.front().behindWithoutState, std::vector<int>{2});
+}
+
+TEST(Verdict, IsNotThatACollectiveIsBlockedIfAllHaveCome) {
+  const Job job = jobWith({rankAt(0, 2), rankAt(1, 2)});
+  EXPECT_THAT(judge(job, {}).blocked, SizeIs(0));
+}
+
+TEST(Verdict, HasTheFirstDeadFirst) {
+  std::vector<RankView> ranks{rankAt(0, 2), rankAt(1, 2)};
+  for (RankView& rank : ranks) {
+    rank.life = Life::kDead;
+    rank.state.collectives.clear();
+  }
+  ranks[1].state.heartbeat = kNow - 3;
+  const Job job = jobWith(std::move(ranks));
+  const Verdict verdict = judge(job, {});
+  ASSERT_THAT(verdict.dead, SizeIs(2));
+  EXPECT_EQ(verdict.dead.front().rank->state.rank, 1);
+  EXPECT_THAT(autopsyText(job, verdict, {}),
+              HasSubstr("It was the first to die. Rank 0 died after it, within 3.0 s."));
+}
+
+TEST(Verdict, IsOutOfMemoryIfTheKernelHasKilledInTheSameCgroup) {
+  std::vector<RankView> ranks{rankAt(0, 2), rankAt(1, 2)};
+  for (RankView& rank : ranks) {
+    rank.state.cgroupLimit = 1 << 30;
+    rank.state.cgroupBytes = (1 << 30) - 1;
+    rank.state.oomKillsAtStart = 2;
+    rank.state.oomKills = 2;
+    rank.state.memoryTime = kNow - 1;
+  }
+  ranks[0].life = Life::kDead;
+  EXPECT_EQ(judge(jobWith(ranks), {}).dead.front().cause.kind, Cause::Kind::kMemoryAtLimit);
+  ranks[1].state.oomKills = 3;  // a survivor has seen it
+  const Cause cause = judge(jobWith(ranks), {}).dead.front().cause;
+  EXPECT_EQ(cause.kind, Cause::Kind::kOutOfMemory);
+  EXPECT_THAT(cause.text, HasSubstr("was killed by the kernel because memory ran out"));
+}
+
+TEST(Verdict, IsWithoutTraceIfMemoryWasFree) {
+  RankView rank = rankAt(0, 1);
+  rank.life = Life::kDead;
+  EXPECT_EQ(judge(jobWith({rank}), {}).dead.front().cause.kind, Cause::Kind::kNoTrace);
+}
+
+TEST(Verdict, IgnoresASignalThatTheProcessSurvived) {
+  RankView rank = rankAt(0, 1);
+  rank.life = Life::kDead;
+  rank.state.death.signal = SIGFPE;
+  rank.state.death.code = 1;
+  rank.state.death.time = kNow - 400;
+  EXPECT_EQ(judge(jobWith({rank}), {}).dead.front().cause.kind, Cause::Kind::kNoTrace);
+  rank.state.death.time = kNow - 0.01;
+  EXPECT_THAT(judge(jobWith({rank}), {}).dead.front().cause.text, HasSubstr("by zero"));
+}
+
+TEST(Jobs, HaveTheNewestProcessOfEachRank) {
+  RankView old = rankAt(0, 1);
+  old.state.process.pid = 7;
+  old.state.process.created = kNow - 900;
+  const Job job = jobWith({rankAt(0, 1), old});
+  ASSERT_THAT(job.ranks, SizeIs(1));
+  EXPECT_EQ(job.ranks.front().state.process.pid, 1000U);
+  EXPECT_EQ(job.olderStates, 1U);
+}
+
+TEST(Jobs, AreToldApartByDirectoryAndByScheduler) {
+  RankView other = rankAt(0, 1);
+  other.state.logDirectories = {"/elsewhere/b"};
+  EXPECT_THAT(jobsOf({rankAt(0, 1), other}), SizeIs(2));
+  RankView queued = rankAt(1, 2);
+  queued.state.jobId = "4711";
+  EXPECT_THAT(jobsOf({rankAt(0, 2), queued}), SizeIs(2));
+}
+
+TEST(RangesOf, JoinsNeighbours) {
+  EXPECT_EQ(rangesOf({}), "");
+  EXPECT_EQ(rangesOf({0, 1, 2, 5, 7, 8}), "0-2, 5, 7-8");
+}
+
+TEST(TopText, FitsTheTerminalWithTroubleFirst) {
+  std::vector<RankView> ranks;
+  for (int rank = 0; rank < 100; ++rank) {
+    ranks.push_back(rankAt(rank, 100));
+  }
+  ranks[99].life = Life::kDead;
+  Terminal terminal;
+  terminal.isTerminal = true;
+  terminal.columns = 60;
+  terminal.rows = 20;
+  const std::string text = topText(topRows({jobWith(std::move(ranks))}, kNow), kNow, terminal);
+  std::size_t lines = 0;
+  for (std::size_t at = 0; at < text.size(); ++lines) {
+    const std::size_t end = text.find('\n', at);
+    EXPECT_LE(end - at, 60U);
+    at = end + 1;
+  }
+  EXPECT_LE(lines, 20U);
+  EXPECT_THAT(text, HasSubstr("\n  99  dead"));
+  EXPECT_THAT(text, HasSubstr("and 85 more\n"));
+}
+
+}  // namespace
+}  // namespace steptape::tools

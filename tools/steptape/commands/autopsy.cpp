@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands autopsy and dump: one report, about dead jobs and about living ones.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fmt/format.h>
+#include <memory>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+#include "steptape/base/error.h"
+
+#include "tools/steptape/commands/commands.h"
+#include "tools/steptape/exit_code.h"
+#include "tools/steptape/states/autopsy_text.h"
+#include "tools/steptape/states/rank_view.h"
+#include "tools/steptape/states/verdict.h"
+#include "tools/steptape/tables/human_text.h"
+#include "tools/steptape/tables/json_text.h"
+#include "tools/steptape/terminal/output_file.h"
+#include "tools/steptape/terminal/standard_streams.h"
+#include "tools/steptape/terminal/terminal.h"
+
+namespace steptape::tools {
+namespace {
+
+struct AutopsyArguments {
+  std::vector<std::string> paths;
+  std::string process;  // of dump
+  std::string markdown;
+  bool all = false;
+  bool json = false;
+};
+
+void report(const AutopsyArguments& arguments, const std::vector<Job>& jobs) {
+  const Surroundings here = surroundingsHere();
+  const std::size_t count = arguments.all ? jobs.size() : 1;
+  const Terminal terminal = terminalAt(STDOUT_FILENO);
+  std::string markdown;
+  std::vector<std::string> objects;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Verdict verdict = judge(jobs[i], here);
+    if (arguments.json) {
+      objects.push_back(autopsyJson(jobs[i], verdict));
+    } else {
+      fmt::print("{}{}", i == 0 ? "" : "\n", autopsyText(jobs[i], verdict, terminal));
+    }
+    markdown += (i == 0 ? "" : "\n") + autopsyMarkdown(jobs[i], verdict);
+  }
+  if (arguments.json) {
+    fmt::print("{}\n", JsonObject().add("jobs", jsonArray(objects)).toString());
+  }
+  if (!arguments.markdown.empty()) {
+    OutputFile file(arguments.markdown);
+    file.write(markdown);
+    file.finish();
+  }
+  if (count < jobs.size()) {
+    printMessage(fmt::format("note: {} left out, which ended earlier; --all shows all",
+                             counted(jobs.size() - count, "job")));
+  }
+}
+
+int reportPaths(const AutopsyArguments& arguments) {
+  std::vector<std::string> problems;
+  const std::vector<Job> jobs = jobsOf(readViews(arguments.paths, &problems));
+  for (const std::string& problem : problems) {
+    printMessage(problem);
+  }
+  if (jobs.empty()) {
+    throw Error(ErrorCode::kIoError,
+                "no state of a process is here: its processes ended normally, ran on another "
+                "machine, or the machine was booted since. 'steptape inspect' shows what they "
+                "logged");
+  }
+  report(arguments, jobs);
+  return problems.empty() ? kExitFine : kExitProblem;
+}
+
+/// Reports the job of one process, or of a log directory.
+int dump(AutopsyArguments arguments) {
+  const bool isNumber = !arguments.process.empty() &&
+                        arguments.process.find_first_not_of("0123456789") == std::string::npos;
+  if (!isNumber) {
+    arguments.paths = {arguments.process};
+    return reportPaths(arguments);
+  }
+  std::vector<std::string> problems;
+  for (Job& job : jobsOf(readViews({}, &problems))) {
+    if (std::any_of(job.ranks.begin(), job.ranks.end(), [&](const RankView& rank) {
+          return fmt::to_string(rank.state.process.pid) == arguments.process;
+        })) {
+      report(arguments, {std::move(job)});
+      return kExitFine;
+    }
+  }
+  throw Error(ErrorCode::kIoError,
+              fmt::format("got process {}; expected a process of this user that logs with Steptape",
+                          arguments.process));
+}
+
+void addReportOptions(CLI::App* command, AutopsyArguments* arguments) {
+  command->add_flag("--json", arguments->json, "Print JSON for programs");
+  command->add_option("--markdown", arguments->markdown, "Also write the report as a page")
+      ->type_name("FILE");
+}
+
+}  // namespace
+
+void addAutopsyCommand(CLI::App* app, int* exitCode) {
+  CLI::App* command =
+      app->add_subcommand("autopsy", "Tell what a dead or hanging job died of or waits for");
+  const auto arguments = std::make_shared<AutopsyArguments>();
+  command->add_option("PATH", arguments->paths,
+                      "A log directory, files of states, or a directory of them");
+  command->add_flag("--all", arguments->all, "Every job, not only the last one");
+  addReportOptions(command, arguments.get());
+  command->footer(
+      "A program that logs with Steptape keeps what it is doing in memory that outlives it. This "
+      "command reads that of all ranks on this machine: who died first and of what, which "
+      "collective the others wait in and for whom, where each rank was, and the last scalars. "
+      "Without PATH, it reports the last job of this user on this machine.\n"
+      "\n"
+      "It must run on the machine where the job ran, before the next boot. For several machines, "
+      "copy their files steptape-*.state from /dev/shm into one directory, and name that.\n"
+      "\n"
+      "Nothing is changed.\n"
+      "\n"
+      "Examples:\n"
+      "  steptape autopsy runs/demo\n"
+      "  steptape autopsy collected --markdown report.md\n"
+      "  steptape autopsy --all --json");
+  command->callback([arguments, exitCode] { *exitCode = reportPaths(*arguments); });
+}
+
+void addDumpCommand(CLI::App* app, int* exitCode) {
+  CLI::App* command =
+      app->add_subcommand("dump", "Tell what each rank of a living job is doing, once");
+  const auto arguments = std::make_shared<AutopsyArguments>();
+  command->add_option("JOB", arguments->process, "The number of one of its processes, or its log "
+                                                 "directory")
+      ->required();
+  addReportOptions(command, arguments.get());
+  command->footer(
+      "The report of 'steptape autopsy', about a job that runs. The job is not disturbed: no "
+      "signal is sent, and no process is stopped.\n"
+      "\n"
+      "Examples:\n"
+      "  steptape dump 20913\n"
+      "  steptape dump runs/demo --json");
+  command->callback([arguments, exitCode] { *exitCode = dump(*arguments); });
+}
+
+}  // namespace steptape::tools

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <fmt/format.h>
+#include <map>
+#include <memory>
+#include <string>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#include "steptape/base/clock.h"
+
+#include "tools/steptape/commands/commands.h"
+#include "tools/steptape/exit_code.h"
+#include "tools/steptape/help/value_check.h"
+#include "tools/steptape/states/rank_view.h"
+#include "tools/steptape/states/top_table.h"
+#include "tools/steptape/terminal/interruptible_wait.h"
+#include "tools/steptape/terminal/terminal.h"
+
+namespace steptape::tools {
+namespace {
+
+struct TopOptions {
+  std::string run;
+  double interval = 1;
+  bool once = false;
+  bool json = false;
+};
+
+/// Draws on the other screen of a terminal, and gives the first one back at the end.
+class Screen {
+ public:
+  explicit Screen(bool isUsed) : isUsed_(isUsed) {
+    if (isUsed_) {
+      std::fputs("\033[?1049h\033[?25l", stdout);
+    }
+  }
+  Screen(const Screen&) = delete;
+  Screen& operator=(const Screen&) = delete;
+  ~Screen() {
+    if (isUsed_) {
+      std::fputs("\033[?25h\033[?1049l", stdout);
+      std::fflush(stdout);
+    }
+  }
+
+  /// @return false when the reader of the output has closed it.
+  bool show(const std::string& text) const {
+    if (isUsed_) {
+      std::fputs("\033[H\033[J", stdout);
+    }
+    std::fputs(text.c_str(), stdout);
+    return std::fflush(stdout) == 0;
+  }
+
+ private:
+  bool isUsed_;
+};
+
+/// Remembers processes whose state has gone, which a normal end removes, for a while.
+class EndedRanks {
+ public:
+  void addTo(std::vector<TopRow>* rows, double now) {
+    constexpr double kShown = 60;
+    std::map<Key, std::pair<double, TopRow>> next;
+    for (const TopRow& row : *rows) {
+      next.emplace(keyOf(row), std::make_pair(now, row));
+    }
+    for (auto& [key, known] : seen_) {
+      if (next.count(key) == 0 && now - known.first < kShown) {
+        known.second.health = Health::kEnded;
+        rows->push_back(known.second);
+        next.emplace(key, known);
+      }
+    }
+    seen_ = std::move(next);
+  }
+
+ private:
+  using Key = std::pair<std::uint64_t, std::uint64_t>;
+  static Key keyOf(const TopRow& row) {
+    return {row.rank.state.process.pid, row.rank.state.process.box};
+  }
+
+  std::map<Key, std::pair<double, TopRow>> seen_;  // when it was there last
+};
+
+int top(const TopOptions& options) {
+  endOnInterrupt();
+  const bool isLive = !options.once && !options.json && terminalAt(STDOUT_FILENO).isTerminal;
+  const Screen screen(isLive);
+  EndedRanks ended;
+  bool goesOn = true;
+  while (goesOn) {
+    std::vector<std::string> problems;
+    std::vector<std::string> paths;
+    if (!options.run.empty()) {
+      paths.push_back(options.run);
+    }
+    const std::vector<Job> jobs = jobsOf(readViews(paths, &problems));
+    const double now = Clock::system().wallSeconds();
+    std::vector<TopRow> rows = topRows(jobs, now);
+    ended.addTo(&rows, now);
+    goesOn = screen.show(options.json ? topJson(rows, now) + '\n'
+                                      : topText(rows, now, terminalAt(STDOUT_FILENO)) +
+                                            (isLive || options.once ? "" : "\n")) &&
+             !options.once && waitFor(options.interval);
+  }
+  return kExitFine;
+}
+
+}  // namespace
+
+void addTopCommand(CLI::App* app, int* exitCode) {
+  CLI::App* command = app->add_subcommand("top", "Watch what the ranks of living jobs are doing");
+  const auto options = std::make_shared<TopOptions>();
+  command->add_option("RUN", options->run, "The log directory of a job. Default: all jobs");
+  command->add_option("--interval", options->interval, "Time between two looks")
+      ->check(inRange(0.05, 86400))
+      ->type_name("SECONDS")
+      ->capture_default_str();
+  command->add_flag("--once", options->once, "Print one table and exit");
+  command->add_flag("--json", options->json, "Print one JSON object per look, for programs");
+  command->footer(
+      "Prints a line for each process of this user on this machine that logs with Steptape, until "
+      "Ctrl-C. BEAT is the age of the last sign of its background thread, AGE that of its last "
+      "step, DOING its collective or its innermost zone, and for how long. STATE is:\n"
+      "\n"
+      "  dead     it has ended without a normal end; 'steptape autopsy' tells why\n"
+      "  stopped  by a signal or a debugger\n"
+      "  stuck    others wait for it, or its step takes more than ten times as long as usual\n"
+      "  slow     its steps take more than 1.5 times as long as those of the others\n"
+      "  waits    in a collective\n"
+      "  ended    normally, in the last minute\n"
+      "\n"
+      "The processes are only read, and not disturbed.\n"
+      "\n"
+      "Examples:\n"
+      "  steptape top\n"
+      "  steptape top runs/demo --interval 5\n"
+      "  steptape top --once --json");
+  command->callback([options, exitCode] { *exitCode = top(*options); });
+}
+
+}  // namespace steptape::tools

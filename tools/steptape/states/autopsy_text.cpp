@@ -1,0 +1,506 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/steptape/states/autopsy_text.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "tools/steptape/states/stack_text.h"
+#include "tools/steptape/tables/human_text.h"
+#include "tools/steptape/tables/json_text.h"
+#include "tools/steptape/terminal/screen_text.h"
+
+namespace steptape::tools {
+namespace {
+
+using steptape::detail::RankState;
+
+std::string capitalized(std::string text) {
+  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') {
+    text.front() = static_cast<char>(text.front() - 'a' + 'A');
+  }
+  return text;
+}
+
+std::string sentence(std::string text) {
+  if (!text.empty() && text.back() != '.') {
+    text += '.';
+  }
+  return text;
+}
+
+std::string hostsOf(const std::vector<const RankView*>& ranks) {
+  std::set<std::string> hosts;
+  for (const RankView* const rank : ranks) {
+    hosts.insert(hostOf(*rank));
+  }
+  constexpr std::size_t kMost = 8;
+  std::string text;
+  std::size_t count = 0;
+  for (const std::string& host : hosts) {
+    if (count++ == kMost) {
+      return text + fmt::format(" and {} more", hosts.size() - kMost);
+    }
+    text += (text.empty() ? "" : ", ") + host;
+  }
+  return text;
+}
+
+std::string durationTo(double since, double until) {
+  return humanDuration(std::max(0.0, until - since));
+}
+
+/// Returns where a process is: "in backward, zone 'conv1', step 12".
+std::string placeOf(const RankState& state) {
+  std::vector<std::string> parts;
+  if (state.phase != steptape::detail::RunPhase::kUnknown) {
+    parts.push_back(fmt::format("phase {}", runPhaseName(state.phase)));
+  }
+  if (const RankState::Thread* const thread = mainThread(state)) {
+    parts.push_back(fmt::format("zone '{}'", thread->zones.back().name));
+    if (!thread->operatorName.empty()) {
+      parts.push_back(fmt::format("operator '{}'", thread->operatorName));
+    }
+  }
+  if (const RankState::Collective* const collective = collectiveInFlight(state)) {
+    parts.push_back(fmt::format("{} #{}", collective->name, collective->sequence));
+  }
+  if (state.hasStep) {
+    parts.push_back(fmt::format("step {}", state.step));
+  }
+  return parts.empty() ? "nothing is known about where it was"
+                       : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+/// A title and its lines.
+struct Section {
+  std::string title;
+  std::vector<std::string> lines;
+  bool isCode = false;  ///< Lines keep their spaces.
+};
+
+void addBlocked(const Verdict& verdict, const Job& job, std::vector<std::string>* lines) {
+  constexpr std::size_t kMost = 5;
+  for (std::size_t i = 0; i < std::min(kMost, verdict.blocked.size()); ++i) {
+    const BlockedCollective& blocked = verdict.blocked[i];
+    double until = 0;
+    for (const RankView* const rank : blocked.waiting) {
+      until = std::max(until, rank->seen);
+    }
+    const bool areAllDead = std::all_of(
+        blocked.waiting.begin(), blocked.waiting.end(),
+        [](const RankView* rank) { return rank->life == Life::kDead; });
+    std::string who = namesOf(blocked.behind);
+    if (!blocked.behindWithoutState.empty()) {
+      who += fmt::format("{}rank{} {} (nothing left)", who.empty() ? "" : " and ",
+                         blocked.behindWithoutState.size() == 1 ? "" : "s",
+                         rangesOf(blocked.behindWithoutState));
+    }
+    lines->push_back(fmt::format("{} {} for {} in {} #{} for {}.",
+                                 capitalized(namesOf(blocked.waiting)),
+                                 areAllDead ? "had waited"
+                                 : blocked.waiting.size() == 1 ? "has waited"
+                                                               : "have waited",
+                                 who, blocked.name, blocked.sequence,
+                                 durationTo(blocked.since, until)));
+    constexpr std::size_t kMostBehind = 4;
+    for (std::size_t k = 0; k < std::min(kMostBehind, blocked.behind.size()); ++k) {
+      const RankView& rank = *blocked.behind[k];
+      if (rank.life != Life::kDead) {
+        lines->push_back(fmt::format("{} on {} (process {}) did not come to it: {}.",
+                                     capitalized(nameOf(rank)), hostOf(rank),
+                                     rank.state.process.pid, placeOf(rank.state)));
+      }
+    }
+  }
+  static_cast<void>(job);
+}
+
+/// Returns the sentences that come first.
+std::vector<std::string> headline(const Job& job, const Verdict& verdict) {
+  std::vector<std::string> lines;
+  if (!verdict.dead.empty()) {
+    const DeadRank& first = verdict.dead.front();
+    lines.push_back(sentence(fmt::format("{} on {} {}", capitalized(nameOf(*first.rank)),
+                                         hostOf(*first.rank), first.cause.text)));
+    if (verdict.dead.size() > 1) {
+      std::vector<const RankView*> later;
+      for (std::size_t i = 1; i < verdict.dead.size(); ++i) {
+        later.push_back(verdict.dead[i].rank);
+      }
+      lines.push_back(fmt::format("It was the first to die. {} died after it, within {}.",
+                                  capitalized(namesOf(later)),
+                                  durationTo(first.time, verdict.dead.back().time)));
+    }
+  }
+  if (!verdict.stopped.empty()) {
+    const bool isOne = verdict.stopped.size() == 1;
+    lines.push_back(fmt::format(
+        "{} on {} {} stopped, by SIGSTOP, Ctrl-Z or a debugger: 'kill -CONT {}' lets {} go on.",
+        capitalized(namesOf(verdict.stopped)), hostsOf(verdict.stopped), isOne ? "is" : "are",
+        verdict.stopped.front()->state.process.pid, isOne ? "it" : "the first of them"));
+  }
+  addBlocked(verdict, job, &lines);
+  if (!verdict.lost.empty()) {
+    const LostValue& first = verdict.lost.front();
+    lines.push_back(fmt::format(
+        "'{}' was not finite from step {} on{}.", first.tag, first.value.firstNonFiniteStep,
+        first.value.hasFinite ? fmt::format("; the last finite value was {} at step {}",
+                                            shortNumber(first.value.finiteValue),
+                                            first.value.finiteStep)
+                              : std::string()));
+  }
+  if (!job.missing.empty()) {
+    lines.push_back(fmt::format(
+        "Of rank{} {} nothing is left: {} ended normally, or ran on another machine.",
+        job.missing.size() == 1 ? "" : "s", rangesOf(job.missing),
+        job.missing.size() == 1 ? "it" : "they"));
+  }
+  if (lines.empty()) {
+    lines.push_back("No rank is dead or stopped, and none waits for another one.");
+  }
+  return lines;
+}
+
+Section nextSection(const Job& job, const Verdict& verdict) {
+  Section section{"What to do next", {}};
+  if (!verdict.dead.empty() && !verdict.dead.front().cause.advice.empty()) {
+    section.lines.push_back(verdict.dead.front().cause.advice);
+  }
+  if (verdict.dead.empty()) {
+    for (const BlockedCollective& blocked : verdict.blocked) {
+      for (const RankView* const rank : blocked.behind) {
+        if (collectiveInFlight(rank->state) == nullptr && rank->life == Life::kRuns) {
+          section.lines.push_back(fmt::format("See what {} does: on {}, 'gdb -p {}' or 'eu-stack "
+                                              "-p {}' prints its stack.",
+                                              nameOf(*rank), hostOf(*rank),
+                                              rank->state.process.pid, rank->state.process.pid));
+          break;
+        }
+      }
+    }
+  }
+  if (!job.missing.empty()) {
+    section.lines.push_back(
+        "Run this command on the other machines too, or copy their files steptape-*.state from "
+        "/dev/shm into one directory and name that.");
+  }
+  return section;
+}
+
+Section deadSection(const Job& job, const Verdict& verdict) {
+  Section section{"Dead", {}};
+  static_cast<void>(job);
+  constexpr std::size_t kMost = 16;
+  for (std::size_t i = 0; i < std::min(kMost, verdict.dead.size()); ++i) {
+    const DeadRank& dead = verdict.dead[i];
+    section.lines.push_back(fmt::format("{}  {} (process {} on {}) {}", humanTime(dead.time),
+                                        nameOf(*dead.rank), dead.rank->state.process.pid,
+                                        hostOf(*dead.rank), sentence(dead.cause.text)));
+    section.lines.push_back(fmt::format("  where: {}", placeOf(dead.rank->state)));
+  }
+  if (verdict.dead.size() > kMost) {
+    section.lines.push_back(fmt::format("and {} more; --json lists all", verdict.dead.size() - kMost));
+  }
+  return section;
+}
+
+Section placesSection(const Verdict& verdict) {
+  Section section{"Where the others are, smallest group first", {}};
+  for (const RankPlace& place : verdict.places) {
+    std::vector<std::string> parts;
+    if (!place.phase.empty()) {
+      parts.push_back("phase " + place.phase);
+    }
+    if (!place.collective.empty()) {
+      parts.push_back(fmt::format("{} #{}", place.collective, place.sequence));
+    }
+    if (!place.zone.empty()) {
+      parts.push_back(fmt::format("zone '{}'", place.zone));
+    }
+    double until = 0;
+    for (const RankView* const rank : place.ranks) {
+      until = std::max(until, rank->seen);
+    }
+    section.lines.push_back(fmt::format(
+        "{}: {}{} ({} on {})", namesOf(place.ranks),
+        parts.empty() ? std::string("no phase, collective or zone")
+                      : fmt::format("{}", fmt::join(parts, ", ")),
+        place.since > 0 ? fmt::format(", for {}", durationTo(place.since, until)) : std::string(),
+        place.ranks.size(),
+        hostsOf(place.ranks)));
+  }
+  return section;
+}
+
+Section stackSection(const Verdict& verdict) {
+  Section section{"", {}, true};
+  for (const DeadRank& dead : verdict.dead) {
+    const std::vector<std::string> lines = stackLines(dead.rank->state);
+    if (lines.empty() || dead.cause.kind > Cause::Kind::kSentSignal) {
+      continue;
+    }
+    section.title = fmt::format("Stack of {}, thread {}, innermost first", nameOf(*dead.rank),
+                                dead.rank->state.death.tid);
+    section.lines = lines;
+    break;
+  }
+  return section;
+}
+
+Section zonesSection(const Verdict& verdict) {
+  Section section{"Open zones of the first to die, outermost first", {}, true};
+  if (verdict.dead.empty()) {
+    return section;
+  }
+  const DeadRank& first = verdict.dead.front();
+  for (const RankState::Thread& thread : first.rank->state.threads) {
+    std::vector<std::string> names;
+    for (const RankState::OpenZone& zone : thread.zones) {
+      names.push_back(zone.name);
+    }
+    if (!names.empty()) {
+      section.lines.push_back(fmt::format("thread {} {}: {}", thread.tid, thread.name,
+                                          fmt::join(names, " > ")));
+    }
+  }
+  return section;
+}
+
+Section valuesSection(const Job& job, const Verdict& verdict) {
+  Section section{"Last scalars", {}};
+  for (const LostValue& lost : verdict.lost) {
+    section.lines.push_back(fmt::format(
+        "{}: not finite from step {} on ({}); {}", lost.tag, lost.value.firstNonFiniteStep,
+        namesOf(lost.ranks),
+        lost.value.hasFinite ? fmt::format("before that {} at step {}",
+                                           shortNumber(lost.value.finiteValue),
+                                           lost.value.finiteStep)
+                             : std::string("it never was finite")));
+  }
+  std::vector<const RankState::LastValue*> values;
+  std::set<std::string> tags;
+  for (const RankView& rank : job.ranks) {
+    for (const RankState::LastValue& value : rank.state.values) {
+      if (!value.hasNonFinite && tags.insert(value.tag).second) {
+        values.push_back(&value);
+      }
+    }
+  }
+  std::stable_sort(values.begin(), values.end(),
+                   [](const auto* a, const auto* b) { return a->time > b->time; });
+  constexpr std::size_t kMost = 10;
+  for (std::size_t i = 0; i < std::min(kMost, values.size()); ++i) {
+    section.lines.push_back(fmt::format("{}: {} at step {}", values[i]->tag,
+                                        shortNumber(values[i]->value), values[i]->step));
+  }
+  return section;
+}
+
+std::string memoryText(std::int64_t bytes) {
+  return humanBytes(static_cast<std::uint64_t>(std::max<std::int64_t>(bytes, 0)));
+}
+
+Section memorySection(const Job& job) {
+  Section section{"Memory", {}};
+  std::map<std::string, std::vector<const RankView*>> hosts;
+  for (const RankView& rank : job.ranks) {
+    if (rank.state.residentBytes >= 0) {
+      hosts[hostOf(rank)].push_back(&rank);
+    }
+  }
+  for (const auto& [host, ranks] : hosts) {
+    const RankView* largest = ranks.front();
+    const RankView* newest = ranks.front();
+    for (const RankView* const rank : ranks) {
+      largest = rank->state.residentBytes > largest->state.residentBytes ? rank : largest;
+      newest = rank->state.memoryTime > newest->state.memoryTime ? rank : newest;
+    }
+    std::string line = fmt::format("{}: {} has most, {}", host, nameOf(*largest),
+                                   memoryText(largest->state.residentBytes));
+    if (newest->state.cgroupBytes >= 0) {
+      line += fmt::format("; cgroup {}", memoryText(newest->state.cgroupBytes));
+      line += newest->state.cgroupLimit > 0
+                  ? fmt::format(" of {}", memoryText(newest->state.cgroupLimit))
+                  : std::string(", without a limit");
+    }
+    section.lines.push_back(std::move(line));
+  }
+  return section;
+}
+
+Section errorsSection(const Job& job) {
+  Section section{"Last errors that Steptape reported", {}};
+  std::map<std::string, std::vector<const RankView*>> errors;
+  for (const RankView& rank : job.ranks) {
+    if (!rank.state.lastError.empty()) {
+      errors[rank.state.lastError].push_back(&rank);
+    }
+  }
+  for (const auto& [text, ranks] : errors) {
+    section.lines.push_back(fmt::format("{}: {}", namesOf(ranks), text));
+  }
+  return section;
+}
+
+std::string titleOf(const Job& job) {
+  const RankState& state = job.ranks.front().state;
+  std::string text = job.id.empty() ? std::string("Job") : fmt::format("Job {}", job.id);
+  if (job.worldSize > 0) {
+    text += fmt::format(", {}", counted(static_cast<std::uint64_t>(job.worldSize), "rank"));
+  }
+  if (!state.logDirectories.empty()) {
+    text += fmt::format(", {}", state.logDirectories.front());
+  }
+  return text + fmt::format(", last seen {}", humanTime(job.lastSign()));
+}
+
+std::vector<Section> sectionsOf(const Job& job, const Verdict& verdict) {
+  std::vector<Section> sections{nextSection(job, verdict), deadSection(job, verdict),
+                                placesSection(verdict),    zonesSection(verdict),
+                                stackSection(verdict),     valuesSection(job, verdict),
+                                memorySection(job),        errorsSection(job)};
+  sections.erase(std::remove_if(sections.begin(), sections.end(),
+                                [](const Section& section) { return section.lines.empty(); }),
+                 sections.end());
+  return sections;
+}
+
+std::string jsonTexts(const std::vector<const RankView*>& ranks) {
+  std::vector<std::string> texts;
+  for (const RankView* const rank : ranks) {
+    texts.push_back(rank->state.rank >= 0 ? jsonInteger(std::int64_t{rank->state.rank}) : "null");
+  }
+  return jsonShortArray(texts);
+}
+
+const char* lifeName(Life life) {
+  constexpr std::array<const char*, 4> kNames{"unknown", "runs", "stopped", "dead"};
+  return kNames.at(static_cast<std::size_t>(life));
+}
+
+const char* kindName(Cause::Kind kind) {
+  constexpr std::array<const char*, 6> kNames{"fault",         "sent_signal",     "terminated",
+                                              "out_of_memory", "memory_at_limit", "no_trace"};
+  return kNames.at(static_cast<std::size_t>(kind));
+}
+
+}  // namespace
+
+std::string autopsyText(const Job& job, const Verdict& verdict, const Terminal& terminal) {
+  std::string text;
+  for (const std::string& line : headline(job, verdict)) {
+    text += fmt::format("{}{}{}\n", terminal.hasColor ? "\033[1m" : "", shown(line, terminal),
+                        terminal.hasColor ? "\033[0m" : "");
+  }
+  text += '\n' + shown(titleOf(job), terminal) + '\n';
+  for (const Section& section : sectionsOf(job, verdict)) {
+    text += '\n' + shown(section.title, terminal) + ":\n";
+    for (const std::string& line : section.lines) {
+      text += "  " + shown(line, terminal) + '\n';
+    }
+  }
+  return text;
+}
+
+std::string autopsyMarkdown(const Job& job, const Verdict& verdict) {
+  std::string text = "# " + printable(titleOf(job), true) + "\n";
+  for (const std::string& line : headline(job, verdict)) {
+    text += "\n" + printable(line, true) + "\n";
+  }
+  for (const Section& section : sectionsOf(job, verdict)) {
+    text += "\n## " + printable(section.title, true) + "\n\n" + (section.isCode ? "```\n" : "");
+    for (const std::string& line : section.lines) {
+      text += (section.isCode ? "" : "- ") + printable(line, true) + "\n";
+    }
+    text += section.isCode ? "```\n" : "";
+  }
+  return text;
+}
+
+std::string autopsyJson(const Job& job, const Verdict& verdict) {
+  std::vector<std::string> ranks;
+  for (const RankView& rank : job.ranks) {
+    const RankState& state = rank.state;
+    JsonObject object;
+    object.add("rank", jsonInteger(std::int64_t{state.rank}))
+        .add("host", jsonString(hostOf(rank)))
+        .add("pid", jsonInteger(state.process.pid))
+        .add("life", jsonString(lifeName(rank.life)))
+        .add("seen", jsonNumber(rank.seen))
+        .add("heartbeat", jsonNumber(state.heartbeat))
+        .add("step", state.hasStep ? jsonInteger(state.step) : "null")
+        .add("phase", jsonString(runPhaseName(state.phase)))
+        .add("resident_bytes", jsonInteger(state.residentBytes));
+    const RankState::Thread* const thread = mainThread(state);
+    std::vector<std::string> zones;
+    for (std::size_t i = 0; thread != nullptr && i < thread->zones.size(); ++i) {
+      zones.push_back(thread->zones[i].name);
+    }
+    object.add("zones", jsonStrings(zones));
+    if (const RankState::Collective* const collective = collectiveInFlight(state)) {
+      object.add("collective", JsonObject()
+                                   .add("name", jsonString(collective->name))
+                                   .add("sequence", jsonInteger(collective->sequence))
+                                   .add("start", jsonNumber(collective->start))
+                                   .toString());
+    }
+    object.add("last_error", jsonString(state.lastError));
+    ranks.push_back(object.toString());
+  }
+  std::vector<std::string> dead;
+  for (const DeadRank& rank : verdict.dead) {
+    dead.push_back(JsonObject()
+                       .add("rank", jsonInteger(std::int64_t{rank.rank->state.rank}))
+                       .add("pid", jsonInteger(rank.rank->state.process.pid))
+                       .add("time", jsonNumber(rank.time))
+                       .add("cause", jsonString(kindName(rank.cause.kind)))
+                       .add("signal", jsonInteger(std::int64_t{rank.rank->state.death.signal}))
+                       .add("text", jsonString(rank.cause.text))
+                       .add("stack", jsonStrings(stackLines(rank.rank->state)))
+                       .toString());
+  }
+  std::vector<std::string> blocked;
+  for (const BlockedCollective& collective : verdict.blocked) {
+    blocked.push_back(JsonObject()
+                          .add("name", jsonString(collective.name))
+                          .add("sequence", jsonInteger(collective.sequence))
+                          .add("since", jsonNumber(collective.since))
+                          .add("waiting", jsonTexts(collective.waiting))
+                          .add("behind", jsonTexts(collective.behind))
+                          .toString());
+  }
+  std::vector<std::string> lost;
+  for (const LostValue& value : verdict.lost) {
+    lost.push_back(JsonObject()
+                       .add("tag", jsonString(value.tag))
+                       .add("first_step", jsonInteger(value.value.firstNonFiniteStep))
+                       .add("finite_step",
+                            value.value.hasFinite ? jsonInteger(value.value.finiteStep) : "null")
+                       .add("finite_value",
+                            value.value.hasFinite ? jsonNumber(value.value.finiteValue) : "null")
+                       .toString());
+  }
+  std::vector<std::string> missing;
+  for (const int rank : job.missing) {
+    missing.push_back(jsonInteger(std::int64_t{rank}));
+  }
+  return JsonObject()
+      .add("job", jsonString(job.id))
+      .add("world_size", jsonInteger(std::int64_t{job.worldSize}))
+      .add("summary", jsonStrings(headline(job, verdict)))
+      .add("dead", jsonArray(dead))
+      .add("stopped", jsonTexts(verdict.stopped))
+      .add("missing", jsonShortArray(missing))
+      .add("blocked", jsonArray(blocked))
+      .add("not_finite", jsonArray(lost))
+      .add("ranks", jsonArray(ranks))
+      .toString();
+}
+
+}  // namespace steptape::tools

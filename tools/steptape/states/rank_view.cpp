@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/steptape/states/rank_view.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <fcntl.h>
+#include <filesystem>
+#include <fmt/format.h>
+#include <set>
+#include <string_view>
+#include <sys/stat.h>
+#include <tuple>
+#include <unistd.h>
+
+#include "steptape/base/clock.h"
+#include "steptape/base/error.h"
+
+#include "base/directory_entries.h"
+#include "base/host_name.h"
+#include "base/text.h"
+#include "base/whole_file.h"
+
+namespace steptape::tools {
+namespace {
+
+using steptape::detail::BoxHeader;
+using steptape::detail::BoxName;
+using steptape::detail::endsWith;
+using steptape::detail::RankState;
+
+constexpr std::string_view kSuffix = ".state";
+
+double now() {
+  return Clock::system().wallSeconds();
+}
+
+/// Returns the letter of the process in /proc: 'R', 'S', 'T', 'Z', …; 0 if there is none.
+/// @source proc(5), "/proc/pid/stat": the name in parentheses may hold anything
+char processLetter(std::uint64_t pid) {
+  std::string text;
+  if (!steptape::detail::readWholeFile(fmt::format("/proc/{}/stat", pid), text).ok()) {
+    return '\0';
+  }
+  const std::size_t end = text.rfind(')');
+  return end == std::string::npos || end + 2 >= text.size() ? '\0' : text[end + 2];
+}
+
+Life lifeByProcess(const BoxHeader& header) {
+  switch (processLetter(header.pid)) {
+    case 'T':
+    case 't':
+      return Life::kStopped;
+    case 'Z':
+    case 'X':
+    case '\0':
+      return Life::kDead;
+    default:
+      return Life::kRuns;
+  }
+}
+
+/// Asks who holds the lock of a box, without taking it.
+/// @return false if there is no box.
+bool isLockedByItsProcess(const std::string& path, bool* isLocked) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (descriptor < 0) {
+    return false;
+  }
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  const bool isKnown = ::fcntl(descriptor, F_GETLK, &lock) == 0;
+  ::close(descriptor);
+  // -1: a lock of an open file, which a program holds that recovers what a dead process has left.
+  *isLocked = isKnown && lock.l_type != F_UNLCK && lock.l_pid != -1;
+  return isKnown;
+}
+
+Life lifeOf(const RankState& state, const std::string& idPath) {
+  const bool isKnownHere = isKnownToLive(state.process);
+  bool isLocked = false;
+  if (!idPath.empty() && isLockedByItsProcess(idPath, &isLocked)) {
+    if (!isLocked && !isKnownHere) {
+      return Life::kDead;
+    }
+    return isKnownHere ? lifeByProcess(state.process) : Life::kRuns;
+  }
+  if (isKnownHere) {
+    return lifeByProcess(state.process);
+  }
+  const BoxHeader here = steptape::detail::headerOfThisProcess();
+  const bool isOfThisContainer = here.pidNamespace != 0 &&
+                                 here.pidNamespace == state.process.pidNamespace &&
+                                 isOfThisBoot(state.process);
+  return isOfThisContainer ? Life::kDead : Life::kUnknown;
+}
+
+void addView(RankState state, std::string path, const std::string& idPath, bool isCopy,
+             std::vector<RankView>* views) {
+  RankView view;
+  view.life = lifeOf(state, idPath);
+  view.isCopy = isCopy;
+  view.path = std::move(path);
+  view.seen = (view.life == Life::kRuns || view.life == Life::kStopped) && !isCopy
+                  ? now()
+                  : lastSignOf(state);
+  view.state = std::move(state);
+  views->push_back(std::move(view));
+}
+
+std::string absolutePath(const std::string& path) {
+  std::error_code error;
+  std::filesystem::path whole = std::filesystem::weakly_canonical(path, error);
+  std::string text = error ? path : whole.string();
+  while (text.size() > 1 && text.back() == '/') {
+    text.pop_back();
+  }
+  return text;
+}
+
+bool isAtOrBelow(const std::string& path, const std::string& directory) {
+  const std::string whole = absolutePath(path);
+  return whole == directory || directory == "/" ||
+         (steptape::detail::startsWith(whole, directory) && whole.size() > directory.size() &&
+          whole[directory.size()] == '/');
+}
+
+bool logsAtOrBelow(const RankState& state, const std::string& directory) {
+  return std::any_of(state.logDirectories.begin(), state.logDirectories.end(),
+                     [&](const std::string& log) { return isAtOrBelow(log, directory); });
+}
+
+/// Reads a file that is, or may be, a copy of a state.
+void addFile(const std::string& path, std::vector<RankView>* views,
+             std::vector<std::string>* problems) {
+  RankState state;
+  const Status status = steptape::detail::readRankStateFile(path, &state);
+  if (!status.ok()) {
+    problems->push_back(status.message());
+    return;
+  }
+  const std::string id = path.substr(0, path.size() - kSuffix.size()) + ".id";
+  const bool hasId = endsWith(path, kSuffix) && ::access(id.c_str(), F_OK) == 0;
+  addView(std::move(state), path, hasId ? id : "", !hasId, views);
+}
+
+/// Finds `*.state` in a directory and two levels below it: one folder for each node.
+void addCopies(const std::string& directory, int levels, std::vector<RankView>* views,
+               std::vector<std::string>* problems) {
+  std::vector<steptape::detail::DirectoryEntry> entries;
+  steptape::detail::listDirectory(directory, &entries);
+  for (const auto& entry : entries) {
+    const std::string path = directory + "/" + entry.name;
+    if (!entry.isDirectory && endsWith(entry.name, kSuffix)) {
+      addFile(path, views, problems);
+    } else if (entry.isDirectory && !entry.isLink && levels > 0) {
+      addCopies(path, levels - 1, views, problems);
+    }
+  }
+}
+
+/// Returns the states of this user's processes on this machine.
+std::vector<RankView> viewsOfThisMachine(std::vector<std::string>* problems) {
+  std::vector<RankView> views;
+  for (const BoxName& box : steptape::detail::listBoxes(steptape::detail::boxFolder())) {
+    RankState state;
+    const std::string path = box.pathOf(steptape::detail::kStatePart);
+    const Status status = steptape::detail::readRankState(box, &state);
+    if (status.ok()) {
+      addView(std::move(state), path, box.pathOf("id"), false, &views);
+    } else if (::access(path.c_str(), F_OK) == 0) {
+      problems->push_back(status.message());
+    }
+  }
+  return views;
+}
+
+auto processKey(const RankView& view) {
+  const BoxHeader& process = view.state.process;
+  return std::make_tuple(BoxHeader::textOf(process.host), process.pid, process.box);
+}
+
+/// Keeps one state of each process: not a copy if there is the state itself, else the newest copy.
+void dropDoubles(std::vector<RankView>* views) {
+  std::sort(views->begin(), views->end(), [](const RankView& a, const RankView& b) {
+    return std::make_tuple(processKey(a), a.isCopy, -a.seen) <
+           std::make_tuple(processKey(b), b.isCopy, -b.seen);
+  });
+  views->erase(std::unique(views->begin(), views->end(),
+                           [](const RankView& a, const RankView& b) {
+                             return processKey(a) == processKey(b);
+                           }),
+               views->end());
+}
+
+std::string firstDirectory(const RankState& state) {
+  return state.logDirectories.empty() ? "" : absolutePath(state.logDirectories.front());
+}
+
+std::string parentOf(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? path : path.substr(0, slash);
+}
+
+/// Returns whether no rank is in both. Ranks may log into directories of their own.
+bool areDisjoint(const Job& a, const Job& b) {
+  std::set<int> ranks;
+  for (const RankView& view : a.ranks) {
+    ranks.insert(view.state.rank);
+  }
+  return std::none_of(b.ranks.begin(), b.ranks.end(), [&](const RankView& view) {
+    return view.state.rank < 0 || ranks.count(view.state.rank) > 0;
+  });
+}
+
+bool isSameJob(const Job& job, const Job& other) {
+  if (!job.id.empty() || !other.id.empty()) {
+    return job.id == other.id && (job.worldSize == other.worldSize || job.worldSize < 0 ||
+                                  other.worldSize < 0);
+  }
+  const std::string a = firstDirectory(job.ranks.front().state);
+  const std::string b = firstDirectory(other.ranks.front().state);
+  if (job.worldSize != other.worldSize) {
+    return false;
+  }
+  if (a == b) {
+    return !a.empty() || (job.worldSize > 1 && areDisjoint(job, other));
+  }
+  // Without a launcher, each process is a job.
+  return job.worldSize > 1 && !a.empty() && !b.empty() && parentOf(a) == parentOf(b) &&
+         areDisjoint(job, other);
+}
+
+/// Keeps the newest state of each rank, and finds the ranks without one.
+void complete(Job* job) {
+  std::sort(job->ranks.begin(), job->ranks.end(), [](const RankView& a, const RankView& b) {
+    return std::make_tuple(a.state.rank, -a.state.process.created, a.state.process.pid) <
+           std::make_tuple(b.state.rank, -b.state.process.created, b.state.process.pid);
+  });
+  const std::size_t all = job->ranks.size();
+  job->ranks.erase(std::unique(job->ranks.begin(), job->ranks.end(),
+                               [](const RankView& a, const RankView& b) {
+                                 return a.state.rank >= 0 && a.state.rank == b.state.rank;
+                               }),
+                   job->ranks.end());
+  job->olderStates = all - job->ranks.size();
+  constexpr int kMostRanks = 1 << 20;  // a damaged copy may hold any number
+  std::set<int> known;
+  for (const RankView& view : job->ranks) {
+    known.insert(view.state.rank);
+  }
+  for (int rank = 0; rank < std::min(job->worldSize, kMostRanks); ++rank) {
+    if (known.count(rank) == 0 && !known.empty() && *known.rbegin() >= 0) {
+      job->missing.push_back(rank);
+    }
+  }
+}
+
+}  // namespace
+
+double lastSignOf(const RankState& state) {
+  double last = std::max({state.process.created, state.heartbeat, state.stepTime, state.phaseSince,
+                          state.memoryTime, state.lastErrorTime, state.death.time,
+                          state.termination.time});
+  for (const RankState::Collective& collective : state.collectives) {
+    last = std::max({last, collective.start, collective.since});
+  }
+  for (const RankState::Thread& thread : state.threads) {
+    for (const RankState::OpenZone& zone : thread.zones) {
+      last = std::max(last, zone.start);
+    }
+  }
+  for (const RankState::CompletedZone& zone : state.completed) {
+    last = std::max(last, zone.end);
+  }
+  for (const RankState::LastValue& value : state.values) {
+    last = std::max(last, value.time);
+  }
+  return last;
+}
+
+double Job::lastSign() const {
+  double last = 0;
+  for (const RankView& view : ranks) {
+    last = std::max(last, view.seen);
+  }
+  return last;
+}
+
+std::string nameOf(const RankView& rank) {
+  return rank.state.rank >= 0 ? fmt::format("rank {}", rank.state.rank)
+                              : fmt::format("process {}", rank.state.process.pid);
+}
+
+std::string hostOf(const RankView& rank) {
+  return BoxHeader::textOf(rank.state.process.host);
+}
+
+std::vector<RankView> readViews(const std::vector<std::string>& paths,
+                                std::vector<std::string>* problems) {
+  std::vector<RankView> here = viewsOfThisMachine(problems);
+  if (paths.empty()) {
+    return here;
+  }
+  std::vector<RankView> views;
+  for (const std::string& path : paths) {
+    struct stat status {};
+    const bool exists = ::stat(path.c_str(), &status) == 0;
+    if (exists && !S_ISDIR(status.st_mode)) {
+      addFile(path, &views, problems);
+      continue;
+    }
+    const std::string directory = absolutePath(path);
+    const std::size_t before = views.size();
+    for (const RankView& view : here) {
+      if (logsAtOrBelow(view.state, directory)) {
+        views.push_back(view);
+      }
+    }
+    if (exists) {
+      addCopies(path, 2, &views, problems);
+    } else if (views.size() == before) {
+      throw Error(ErrorCode::kIoError,
+                  fmt::format("got \"{}\"; expected a log directory, a file of a state, or a "
+                              "directory of such files",
+                              path));
+    }
+  }
+  dropDoubles(&views);
+  return views;
+}
+
+std::vector<Job> jobsOf(std::vector<RankView> views) {
+  // Older processes first: a later one of the same rank then belongs to the same job.
+  std::sort(views.begin(), views.end(), [](const RankView& a, const RankView& b) {
+    return a.state.process.created < b.state.process.created;
+  });
+  std::vector<Job> jobs;
+  for (RankView& view : views) {
+    Job single;
+    single.id = view.state.jobId;
+    single.worldSize = view.state.worldSize;
+    single.ranks.push_back(std::move(view));
+    const auto job = std::find_if(jobs.begin(), jobs.end(),
+                                  [&](const Job& other) { return isSameJob(other, single); });
+    if (job == jobs.end()) {
+      jobs.push_back(std::move(single));
+    } else {
+      job->worldSize = std::max(job->worldSize, single.worldSize);
+      job->ranks.push_back(std::move(single.ranks.front()));
+    }
+  }
+  for (Job& job : jobs) {
+    complete(&job);
+  }
+  std::stable_sort(jobs.begin(), jobs.end(),
+                   [](const Job& a, const Job& b) { return a.lastSign() > b.lastSign(); });
+  return jobs;
+}
+
+}  // namespace steptape::tools

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "blackbox/rank_state.h"
+
+namespace steptape::tools {
+
+/// What is known about the process of a state.
+enum class Life : std::uint8_t {
+  kUnknown,  ///< The state is a copy, made on another machine or in another container.
+  kRuns,
+  kStopped,  ///< By a signal or a debugger.
+  kDead,
+};
+
+/// A state and where it comes from.
+struct RankView {
+  steptape::detail::RankState state;
+  Life life = Life::kUnknown;
+  std::string path;     ///< Of the file.
+  bool isCopy = false;  ///< Not the file that the process stores into.
+  double seen = 0;      ///< Seconds since 1970: until when the state tells what happened.
+};
+
+/// The processes of one job, in the order of their ranks, then of their process numbers.
+struct Job {
+  std::string id;  ///< Of the scheduler; may be empty.
+  int worldSize = -1;
+  std::vector<RankView> ranks;
+  std::vector<int> missing;       ///< Ranks of `worldSize` without a state.
+  std::uint64_t olderStates = 0;  ///< Of the same ranks, of processes before these. Left out.
+  double lastSign() const;         ///< The last sign of life of any rank.
+};
+
+/// Returns "rank 3", or "process 4711" if it has no rank.
+std::string nameOf(const RankView& rank);
+
+/// Returns the name of the machine.
+std::string hostOf(const RankView& rank);
+
+/// Returns the last time at which the process is known to have run.
+double lastSignOf(const steptape::detail::RankState& state);
+
+/// Returns the states that `paths` name: files of states, directories with copies of them (in their
+/// files `*.state`), and log directories, which select the processes on this machine that log at or
+/// below them. All of this user's processes on this machine if `paths` is empty.
+///
+/// Nothing is changed, and no process is disturbed.
+///
+/// @param problems Receives a line for each file that could not be read.
+/// @throws Error(kIoError) if a path does not exist and no process logs there.
+std::vector<RankView> readViews(const std::vector<std::string>& paths,
+                                std::vector<std::string>* problems);
+
+/// Groups states into jobs: by the scheduler's job, or by the number of ranks and the log directory.
+/// A rank that has several states counts with the newest one. The newest job is first.
+std::vector<Job> jobsOf(std::vector<RankView> views);
+
+}  // namespace steptape::tools

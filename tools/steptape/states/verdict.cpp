@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/steptape/states/verdict.h"
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "blackbox/process_facts.h"
+#include "tools/steptape/tables/human_text.h"
+
+namespace steptape::tools {
+namespace {
+
+using steptape::detail::BoxHeader;
+using steptape::detail::RankState;
+using CollectivePhase = RankState::CollectivePhase;
+
+// A heartbeat that is later than a signal by more than this tells that the process survived it: the
+// background thread goes on while a handler writes the stack.
+constexpr double kHandlerSeconds = 10;
+// Schedulers give a process this long between SIGTERM and SIGKILL, and many of them less.
+constexpr double kGraceSeconds = 90;
+
+bool isInFlight(const RankState::Collective& collective) {
+  return collective.phase != CollectivePhase::kCompleted &&
+         collective.phase != CollectivePhase::kFailed;
+}
+
+/// @source sigaction(2), "The si_code field"
+std::string faultOf(const RankState::Death& death) {
+  const std::string address = fmt::format("0x{:x}", death.address);
+  const auto isNear = [&] {
+    constexpr std::uint64_t kGuard = 1 << 16;
+    return death.stackPointer != 0 && death.address + kGuard > death.stackPointer &&
+           death.address < death.stackPointer + kGuard;
+  };
+  switch (death.signal) {
+    case SIGSEGV:
+      return isNear() ? "its stack overflowed, at address " + address
+             : death.code == SEGV_ACCERR
+                 ? "it used memory that it may not use, at address " + address
+             : death.address < 4096 ? "it used a null pointer, at address " + address
+                                    : "it used an address that is not mapped, " + address;
+    case SIGBUS:
+      return "it used a mapping past the end of its file, or the file system was full, at address " +
+             address;
+    case SIGFPE:
+      return death.code == FPE_INTDIV ? "it divided an integer by zero"
+                                      : "an arithmetic operation failed";
+    case SIGILL:
+      return "it executed an instruction that this processor does not have, at address " + address;
+    case SIGABRT:
+      return "it called abort(), as a failed assertion and an uncaught exception do";
+    default:
+      return "";
+  }
+}
+
+std::string senderOf(const RankState::Death& death) {
+  return death.senderPid == 0
+             ? std::string("the kernel")
+             : fmt::format("process {} of user {}", death.senderPid, death.senderUid);
+}
+
+Cause causeOfSignal(const RankView& rank) {
+  const RankState::Death& death = rank.state.death;
+  const std::string name = signalName(death.signal);
+  Cause cause;
+  // A positive code: the kernel saw a fault.
+  const bool isSelf = death.senderPid == rank.state.process.pid;
+  if (death.code > 0 || death.signal == SIGABRT || isSelf || death.senderPid == 0) {
+    cause.kind = Cause::Kind::kFault;
+    cause.text = fmt::format("was ended by {}: {}", name,
+                             death.code <= 0 && death.signal != SIGABRT
+                                 ? std::string("it raised the signal itself")
+                                 : faultOf(death));
+    cause.advice = death.signal == SIGABRT
+                       ? "Read what it printed last on stderr, and the stack below."
+                       : "The stack below shows where. Run the same step with a debugger or "
+                         "-fsanitize=address.";
+  } else {
+    cause.kind = Cause::Kind::kSentSignal;
+    cause.text = fmt::format("was ended by {}, which {} sent", name, senderOf(death));
+    cause.advice = "It is not the program's own fault: find out why it was sent.";
+  }
+  return cause;
+}
+
+/// Collects what tells that the kernel has killed for lack of memory.
+Cause causeWithoutTrace(const RankView& rank, const Job& job, const Surroundings& here) {
+  const RankState& state = rank.state;
+  const bool isFull = state.cgroupLimit > 0 &&
+                      static_cast<double>(state.cgroupBytes) >=
+                          0.9 * static_cast<double>(state.cgroupLimit);
+  const std::int64_t before = state.oomKillsAtStart;
+  std::int64_t after = state.oomKills;
+  for (const RankView& other : job.ranks) {
+    if (hostOf(other) == hostOf(rank) && other.state.cgroupLimit == state.cgroupLimit &&
+        other.state.memoryTime >= state.memoryTime) {
+      after = std::max(after, other.state.oomKills);
+    }
+  }
+  // The tool's own cgroup is the same one only if it looks the same.
+  if (here.host == hostOf(rank) && here.cgroupLimit == state.cgroupLimit &&
+      here.cgroupLimit > 0) {
+    after = std::max(after, here.oomKills);
+  }
+  const std::string memory =
+      state.residentBytes < 0
+          ? ""
+          : fmt::format(" It used {}{}.", humanBytes(static_cast<std::uint64_t>(state.residentBytes)),
+                        state.cgroupLimit <= 0 || state.cgroupBytes < 0
+                            ? ""
+                            : fmt::format("; its cgroup {} of {}",
+                                          humanBytes(static_cast<std::uint64_t>(state.cgroupBytes)),
+                                          humanBytes(static_cast<std::uint64_t>(state.cgroupLimit))));
+  Cause cause;
+  if (before >= 0 && after > before) {
+    cause.kind = Cause::Kind::kOutOfMemory;
+    cause.text = fmt::format(
+        "was{} killed by the kernel because memory ran out: it ended without a trace, and the "
+        "kernel has killed in its cgroup {} since it started.{}",
+        isFull ? "" : " probably", counted(static_cast<std::uint64_t>(after - before), "time"),
+        memory);
+    cause.advice = "Ask for more memory, or use less of it: smaller batches, fewer loader processes.";
+  } else if (isFull) {
+    cause.kind = Cause::Kind::kMemoryAtLimit;
+    cause.text = "ended without a trace while its memory was at the limit; probably the kernel "
+                 "killed it because memory ran out." + memory;
+    cause.advice = "Ask for more memory, or use less of it. 'dmesg' and the scheduler's record of "
+                   "the job confirm it.";
+  } else {
+    cause.kind = Cause::Kind::kNoTrace;
+    cause.text = "ended without a trace: by SIGKILL from an unknown sender, or by _exit(), which "
+                 "leaves none." + memory;
+    cause.advice = "Look at the launcher's output and the scheduler's record of the job for the "
+                   "exit code.";
+  }
+  return cause;
+}
+
+Cause causeOf(const RankView& rank, const Job& job, const Surroundings& here) {
+  const RankState& state = rank.state;
+  if (state.death.signal != 0 && state.heartbeat - state.death.time < kHandlerSeconds) {
+    return causeOfSignal(rank);
+  }
+  if (state.termination.signal != 0 &&
+      lastSignOf(state) - state.termination.time < kGraceSeconds) {
+    Cause cause;
+    cause.kind = Cause::Kind::kTerminated;
+    cause.text = fmt::format("ended after SIGTERM, which {} sent", senderOf(state.termination));
+    cause.advice = "Launchers and schedulers send SIGTERM if another rank has died, or time is up.";
+    return cause;
+  }
+  return causeWithoutTrace(rank, job, here);
+}
+
+double deathTime(const RankView& rank, const Cause& cause) {
+  switch (cause.kind) {
+    case Cause::Kind::kFault:
+    case Cause::Kind::kSentSignal:
+      return rank.state.death.time;
+    case Cause::Kind::kTerminated:
+      return rank.state.termination.time;
+    default:
+      return lastSignOf(rank.state);
+  }
+}
+
+/// Returns whether the process has died; a copy tells so only by a signal.
+bool isDead(const RankView& rank) {
+  return rank.life == Life::kDead ||
+         (rank.life == Life::kUnknown && rank.state.death.signal != 0 &&
+          rank.state.heartbeat - rank.state.death.time < kHandlerSeconds);
+}
+
+const RankState::Group* groupOf(const RankState& state, std::uint64_t id) {
+  for (const RankState::Group& group : state.groups) {
+    if (group.id == id) {
+      return &group;
+    }
+  }
+  return nullptr;
+}
+
+void findBlocked(const Job& job, Verdict* verdict) {
+  std::map<std::pair<std::uint64_t, std::uint64_t>, BlockedCollective> found;
+  for (const RankView& rank : job.ranks) {
+    if (const RankState::Collective* const own = collectiveInFlight(rank.state)) {
+      BlockedCollective& blocked = found[{own->group, own->sequence}];
+      if (blocked.waiting.empty() || own->start < blocked.since) {
+        blocked.since = own->start;
+      }
+      blocked.name = own->name;
+      blocked.group = own->group;
+      blocked.sequence = own->sequence;
+      blocked.waiting.push_back(&rank);
+    }
+  }
+  for (auto& [key, blocked] : found) {
+    std::set<int> inGroup;
+    int size = 0;
+    for (const RankView& rank : job.ranks) {
+      const RankState::Group* const group = groupOf(rank.state, blocked.group);
+      if (group == nullptr) {
+        continue;
+      }
+      size = std::max(size, group->size);
+      blocked.groupName = group->name;
+      inGroup.insert(group->rank);
+      if (group->started < blocked.sequence) {
+        blocked.behind.push_back(&rank);
+      }
+    }
+    if (size == job.worldSize) {
+      for (const int rank : job.missing) {
+        if (inGroup.count(rank) == 0) {
+          blocked.behindWithoutState.push_back(rank);
+        }
+      }
+    }
+    std::stable_sort(blocked.behind.begin(), blocked.behind.end(),
+                     [&](const RankView* a, const RankView* b) {
+                       return groupOf(a->state, blocked.group)->started <
+                              groupOf(b->state, blocked.group)->started;
+                     });
+    if (!blocked.behind.empty() || !blocked.behindWithoutState.empty()) {
+      verdict->blocked.push_back(std::move(blocked));
+    }
+  }
+  std::stable_sort(
+      verdict->blocked.begin(), verdict->blocked.end(),
+      [](const BlockedCollective& a, const BlockedCollective& b) { return a.since < b.since; });
+}
+
+void findPlaces(const Job& job, Verdict* verdict) {
+  std::map<std::tuple<std::string, std::string, std::uint64_t, std::uint64_t, std::string>, RankPlace>
+      places;
+  for (const RankView& rank : job.ranks) {
+    if (isDead(rank)) {
+      continue;
+    }
+    const RankState& state = rank.state;
+    RankPlace place;
+    place.phase = runPhaseName(state.phase);
+    place.since = state.phaseSince;
+    std::uint64_t group = 0;
+    if (const RankState::Thread* const thread = mainThread(state)) {
+      place.zone = thread->zones.back().name;
+      place.since = thread->zones.back().start;
+    }
+    if (const RankState::Collective* const collective = collectiveInFlight(state)) {
+      place.collective = collective->name;
+      place.sequence = collective->sequence;
+      place.since = collective->start;
+      group = collective->group;
+    }
+    RankPlace& known =
+        places[{place.phase, place.collective, group, place.sequence, place.zone}];
+    if (known.ranks.empty()) {
+      known = place;
+    } else if (place.since > 0 && (known.since <= 0 || place.since < known.since)) {
+      known.since = place.since;
+    }
+    known.ranks.push_back(&rank);
+  }
+  for (auto& [key, place] : places) {
+    verdict->places.push_back(std::move(place));
+  }
+  std::stable_sort(
+      verdict->places.begin(), verdict->places.end(),
+      [](const RankPlace& a, const RankPlace& b) { return a.ranks.size() < b.ranks.size(); });
+}
+
+void findLost(const Job& job, Verdict* verdict) {
+  std::map<std::string, LostValue> lost;
+  for (const RankView& rank : job.ranks) {
+    for (const RankState::LastValue& value : rank.state.values) {
+      if (!value.hasNonFinite) {
+        continue;
+      }
+      LostValue& known = lost[value.tag];
+      if (known.ranks.empty() || value.firstNonFiniteStep < known.value.firstNonFiniteStep) {
+        known.value = value;
+      }
+      known.tag = value.tag;
+      known.ranks.push_back(&rank);
+    }
+  }
+  for (auto& [tag, value] : lost) {
+    verdict->lost.push_back(std::move(value));
+  }
+  std::stable_sort(verdict->lost.begin(), verdict->lost.end(),
+                   [](const LostValue& a, const LostValue& b) {
+                     return a.value.firstNonFiniteStep < b.value.firstNonFiniteStep;
+                   });
+}
+
+}  // namespace
+
+Surroundings surroundingsHere() {
+  const steptape::detail::MemoryUse use = steptape::detail::measureMemory();
+  return {use.oomKills, use.cgroupLimit,
+          BoxHeader::textOf(steptape::detail::headerOfThisProcess().host)};
+}
+
+const RankState::Collective* collectiveInFlight(const RankState& state) {
+  const RankState::Collective* found = nullptr;
+  for (const RankState::Collective& collective : state.collectives) {
+    if (!isInFlight(collective)) {
+      continue;
+    }
+    const bool waits = collective.phase == CollectivePhase::kWaiting;
+    if (found == nullptr || (waits && found->phase != CollectivePhase::kWaiting)) {
+      found = &collective;
+    }
+  }
+  return found;
+}
+
+const RankState::Thread* mainThread(const RankState& state) {
+  const RankState::Collective* const collective = collectiveInFlight(state);
+  const RankState::Thread* found = nullptr;
+  const auto weight = [&](const RankState::Thread& thread) {
+    return std::make_tuple(collective != nullptr && collective->thread == thread.tid,
+                           thread.tid == state.process.pid, thread.zones.back().start);
+  };
+  for (const RankState::Thread& thread : state.threads) {
+    if (!thread.zones.empty() && (found == nullptr || weight(thread) > weight(*found))) {
+      found = &thread;
+    }
+  }
+  return found;
+}
+
+std::string rangesOf(const std::vector<int>& numbers) {
+  std::string text;
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t end = i + 1;
+    while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1) {
+      ++end;
+    }
+    text += text.empty() ? "" : ", ";
+    text += end - i == 1 ? fmt::to_string(numbers[i])
+                         : fmt::format("{}-{}", numbers[i], numbers[end - 1]);
+    i = end;
+  }
+  return text;
+}
+
+std::string namesOf(const std::vector<const RankView*>& ranks) {
+  std::vector<int> numbers;
+  std::string text;
+  for (const RankView* const rank : ranks) {
+    if (rank->state.rank >= 0) {
+      numbers.push_back(rank->state.rank);
+    } else {
+      text += (text.empty() ? "" : ", ") + nameOf(*rank);
+    }
+  }
+  if (numbers.empty()) {
+    return text;
+  }
+  std::sort(numbers.begin(), numbers.end());
+  return fmt::format("rank{} {}{}{}", numbers.size() == 1 ? "" : "s", rangesOf(numbers),
+                     text.empty() ? "" : ", ", text);
+}
+
+std::string signalName(int signal) {
+  switch (signal) {
+    case SIGSEGV:
+      return "SIGSEGV";
+    case SIGBUS:
+      return "SIGBUS";
+    case SIGFPE:
+      return "SIGFPE";
+    case SIGILL:
+      return "SIGILL";
+    case SIGABRT:
+      return "SIGABRT";
+    case SIGTERM:
+      return "SIGTERM";
+    default:
+      return fmt::format("signal {}", signal);
+  }
+}
+
+double medianStepTime(const RankState& state) {
+  std::vector<double> times;
+  for (std::size_t i = 1; i < state.stepTimes.size(); ++i) {
+    times.push_back(state.stepTimes[i] - state.stepTimes[i - 1]);
+  }
+  if (times.empty()) {
+    return 0;
+  }
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return std::max(0.0, *middle);
+}
+
+Verdict judge(const Job& job, const Surroundings& here) {
+  Verdict verdict;
+  for (const RankView& rank : job.ranks) {
+    if (isDead(rank)) {
+      Cause cause = causeOf(rank, job, here);
+      const double time = deathTime(rank, cause);
+      verdict.dead.push_back({&rank, time, std::move(cause)});
+    } else if (rank.life == Life::kStopped) {
+      verdict.stopped.push_back(&rank);
+    }
+  }
+  std::stable_sort(verdict.dead.begin(), verdict.dead.end(),
+                   [](const DeadRank& a, const DeadRank& b) { return a.time < b.time; });
+  findBlocked(job, &verdict);
+  findPlaces(job, &verdict);
+  findLost(job, &verdict);
+  return verdict;
+}
+
+}  // namespace steptape::tools

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tools/steptape/states/rank_view.h"
+
+namespace steptape::tools {
+
+/// Why a process has died, as far as its state tells.
+struct Cause {
+  enum class Kind : std::uint8_t {
+    kFault,         ///< A signal that the process caused itself, or abort().
+    kSentSignal,    ///< Such a signal, sent by a process.
+    kTerminated,    ///< SIGTERM came shortly before its end.
+    kOutOfMemory,   ///< No trace, but the kernel has killed for lack of memory.
+    kMemoryAtLimit, ///< No trace, but its memory was at the limit.
+    kNoTrace,       ///< SIGKILL, or an exit without a normal end.
+  };
+  Kind kind = Kind::kNoTrace;
+  std::string text;    ///< "was killed by SIGSEGV: it used an address that is not mapped (0x10)".
+  std::string advice;  ///< What to do next; may be empty.
+};
+
+struct DeadRank {
+  const RankView* rank;
+  double time;  ///< Of the signal, else the last sign of life.
+  Cause cause;
+};
+
+/// A collective that some ranks have started and others have not.
+struct BlockedCollective {
+  std::string name;
+  std::uint64_t group = 0;
+  std::string groupName;
+  std::uint64_t sequence = 0;
+  double since = 0;                       ///< When the first rank began to wait.
+  std::vector<const RankView*> waiting;   ///< In it now, or until their end.
+  std::vector<const RankView*> behind;    ///< Have not started it, lowest `started` first.
+  std::vector<int> behindWithoutState;    ///< Ranks of the job, if the group is the whole job.
+};
+
+/// Ranks at the same place.
+struct RankPlace {
+  std::string phase;
+  std::string collective;  ///< Name of the collective in flight; may be empty.
+  std::uint64_t sequence = 0;
+  std::string zone;  ///< The innermost one.
+  double since = 0;  ///< The earliest.
+  std::vector<const RankView*> ranks;
+};
+
+/// A scalar that stopped being finite.
+struct LostValue {
+  std::string tag;
+  std::vector<const RankView*> ranks;
+  steptape::detail::RankState::LastValue value;  ///< Of the rank where it began first.
+};
+
+/// What happened to a job. Pointers point into the job, which must outlive it.
+struct Verdict {
+  std::vector<DeadRank> dead;              ///< Who died first is first.
+  std::vector<const RankView*> stopped;
+  std::vector<BlockedCollective> blocked;  ///< What has waited longest is first.
+  std::vector<RankPlace> places;               ///< Of ranks that are not dead; the smallest first.
+  std::vector<LostValue> lost;             ///< In the order of the first step that was not finite.
+};
+
+/// The memory of the machine on which the tool runs, as evidence: how many processes of its cgroup
+/// the kernel has killed; -1: unknown.
+struct Surroundings {
+  std::int64_t oomKills = -1;
+  std::int64_t cgroupLimit = -1;
+  std::string host;
+};
+Surroundings surroundingsHere();
+
+Verdict judge(const Job& job, const Surroundings& here);
+
+/// Returns the collective that a process waits in: the innermost that waits for ranks, else the
+/// oldest one in flight; null if there is none.
+const steptape::detail::RankState::Collective* collectiveInFlight(
+    const steptape::detail::RankState& state);
+
+/// Returns the thread that shows best what a process does: that of its collective, else its first
+/// thread, else the one whose zone began last; null if none has a zone.
+const steptape::detail::RankState::Thread* mainThread(const steptape::detail::RankState& state);
+
+/// Returns "0-3, 8" for sorted numbers.
+std::string rangesOf(const std::vector<int>& numbers);
+
+/// Returns "rank 3", "ranks 0-2, 5", "process 4711" or "process 4711, process 4712".
+std::string namesOf(const std::vector<const RankView*>& ranks);
+
+/// Returns "SIGSEGV", or "signal 40".
+std::string signalName(int signal);
+
+/// Returns the median time between the last steps; 0 if it is unknown.
+double medianStepTime(const steptape::detail::RankState& state);
+
+}  // namespace steptape::tools
