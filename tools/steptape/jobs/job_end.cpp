@@ -7,6 +7,7 @@
 
 #include "tools/steptape/exit_code.h"
 #include "tools/steptape/jobs/job_signals.h"
+#include "tools/steptape/tables/signal_name.h"
 
 namespace steptape::tools {
 namespace {

@@ -44,7 +44,4 @@ class JobSignals {
 /// which a Trainer stops.
 bool asksToEnd(int signal);
 
-/// Returns "SIGKILL"; "signal 77" for one without a name.
-std::string signalName(int signal);
-
 }  // namespace steptape::tools

@@ -19,6 +19,7 @@
 #include "tools/steptape/jobs/host_file.h"
 #include "tools/steptape/jobs/processes.h"
 #include "tools/steptape/tables/human_text.h"
+#include "tools/steptape/tables/signal_name.h"
 #include "tools/steptape/terminal/standard_streams.h"
 
 namespace steptape::tools {

@@ -11,6 +11,7 @@
 
 #include "blackbox/process_facts.h"
 #include "tools/steptape/tables/human_text.h"
+#include "tools/steptape/tables/signal_name.h"
 
 namespace steptape::tools {
 namespace {
@@ -368,25 +369,6 @@ std::string namesOf(const std::vector<const RankView*>& ranks) {
   std::sort(numbers.begin(), numbers.end());
   return fmt::format("rank{} {}{}{}", numbers.size() == 1 ? "" : "s", rangesOf(numbers),
                      text.empty() ? "" : ", ", text);
-}
-
-std::string signalName(int signal) {
-  switch (signal) {
-    case SIGSEGV:
-      return "SIGSEGV";
-    case SIGBUS:
-      return "SIGBUS";
-    case SIGFPE:
-      return "SIGFPE";
-    case SIGILL:
-      return "SIGILL";
-    case SIGABRT:
-      return "SIGABRT";
-    case SIGTERM:
-      return "SIGTERM";
-    default:
-      return fmt::format("signal {}", signal);
-  }
 }
 
 double medianStepTime(const RankState& state) {

@@ -94,9 +94,6 @@ std::string rangesOf(const std::vector<int>& numbers);
 /// Returns "rank 3", "ranks 0-2, 5", "process 4711" or "process 4711, process 4712".
 std::string namesOf(const std::vector<const RankView*>& ranks);
 
-/// Returns "SIGSEGV", or "signal 40".
-std::string signalName(int signal);
-
 /// Returns the median time between the last steps; 0 if it is unknown.
 double medianStepTime(const steptape::detail::RankState& state);
 
