@@ -192,7 +192,7 @@ TEST(TopText, FitsTheTerminalWithTroubleFirst) {
     at = end + 1;
   }
   EXPECT_LE(lines, 20U);
-  EXPECT_THAT(text, HasSubstr("\n  99  dead"));
+  EXPECT_THAT(text, HasSubstr("\n    99  dead"));
   EXPECT_THAT(text, HasSubstr("and 85 more\n"));
 }
 

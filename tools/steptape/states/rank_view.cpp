@@ -137,7 +137,8 @@ void addFile(const std::string& path, std::vector<RankView>* views,
   RankState state;
   const Status status = steptape::detail::readRankStateFile(path, &state);
   if (!status.ok()) {
-    problems->push_back(status.message());
+    const bool isNamed = status.message().find(path) != std::string::npos;
+    problems->push_back(isNamed ? status.message() : path + ": " + status.message());
     return;
   }
   const std::string id = path.substr(0, path.size() - kSuffix.size()) + ".id";

@@ -171,8 +171,8 @@ std::string topText(std::vector<TopRow> rows, double now, const Terminal& termin
     TableColumn doing = std::move(columns.back());
     columns.pop_back();
     narrow(&columns, {"HOST", "STEP/S", "MEMORY", "PHASE", "AGE", "PID"},
-           terminal.columns - std::min(kDoing, widthOf(doing)));
-    const int rest = std::max(8, terminal.columns - widthOf(columns));
+           terminal.columns - kTableGap - std::min(kDoing, widthOf(doing)));
+    const int rest = std::max(8, terminal.columns - kTableGap - widthOf(columns));
     for (std::string& cell : doing.cells) {
       cell = fitted(cell, rest, terminal.hasUtf8);
     }
