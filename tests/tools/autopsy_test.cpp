@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 
@@ -17,7 +18,6 @@
 #include "tools/state_job.h"
 
 #include <gmock/gmock.h>
-#include <nlohmann/json.hpp>
 
 namespace steptape {
 namespace {
@@ -34,8 +34,9 @@ class AutopsyCommand : public StateJob {
 
   /// A rank that logs, opens a zone and starts `collectives` collectives, the last of which does
   /// not end if `waits`.
-  std::unique_ptr<RankProcess> rank(int rank, int size, int collectives, bool waits,
-                                    const std::function<void()>& then = [] {}) const {
+  std::unique_ptr<RankProcess> rank(
+      int rank, int size, int collectives, bool waits,
+      const std::function<void()>& then = [] {}) const {
     return std::make_unique<RankProcess>(rank, size, [=](const Ready& ready) {
       SummaryWriter writer(path("runs/a"));
       writer.addScalar("loss", 0.5F, 7);
@@ -44,9 +45,9 @@ class AutopsyCommand : public StateJob {
       page->setPhase(detail::RunPhase::kBackward);
       const std::uint32_t group = page->addGroup(77, "ranks 0-2", rank, size);
       for (int i = 1; i <= collectives; ++i) {
-        const std::uint64_t number =
-            page->startCollective(group, static_cast<std::uint64_t>(i), "allreduce(sum) 'gradients'",
-                                  400, nullptr, RankState::CollectivePhase::kWaiting);
+        const std::uint64_t number = page->startCollective(
+            group, static_cast<std::uint64_t>(i), "allreduce(sum) 'gradients'", 400, nullptr,
+            RankState::CollectivePhase::kWaiting);
         if (!waits || i < collectives) {
           page->endCollective(group, number, true);
         }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tools/steptape/states/verdict.h"
+
 #include <csignal>
 #include <cstring>
 #include <string>
@@ -6,7 +8,6 @@
 
 #include "tools/steptape/states/autopsy_text.h"
 #include "tools/steptape/states/top_table.h"
-#include "tools/steptape/states/verdict.h"
 
 #include <gmock/gmock.h>
 
@@ -80,10 +81,11 @@ TEST(Verdict, NamesTheOneRankOf512ThatDidNotCome) {
   EXPECT_EQ(namesOf(verdict.places.front().ranks), "rank 300");
   EXPECT_EQ(verdict.places.front().zone, "load");
   const std::string text = autopsyText(job, verdict, {});
-  EXPECT_THAT(text, HasSubstr("Ranks 0-299, 301-511 have waited for rank 300 in allreduce(sum) "
-                              "'gradients' #5 for 41 s.\n"
-                              "Rank 300 on node2 (process 1300) did not come to it: phase backward, "
-                              "zone 'load'.\n"));
+  EXPECT_THAT(text,
+              HasSubstr("Ranks 0-299, 301-511 have waited for rank 300 in allreduce(sum) "
+                        "'gradients' #5 for 41 s.\n"
+                        "Rank 300 on node2 (process 1300) did not come to it: phase backward, "
+                        "zone 'load'.\n"));
   EXPECT_THAT(text, HasSubstr("(511 on node1, node2)"));
   EXPECT_EQ(topRows({job}, kNow)[300].health, Health::kStuck);
   EXPECT_EQ(topRows({job}, kNow)[0].health, Health::kWaits);
@@ -192,7 +194,7 @@ TEST(TopText, FitsTheTerminalWithTroubleFirst) {
     at = end + 1;
   }
   EXPECT_LE(lines, 20U);
-  EXPECT_THAT(text, HasSubstr("\n  99  dead"));
+  EXPECT_THAT(text, HasSubstr("\n    99  dead"));
   EXPECT_THAT(text, HasSubstr("and 85 more\n"));
 }
 

@@ -137,8 +137,10 @@ void addDumpCommand(CLI::App* app, int* exitCode) {
   CLI::App* command =
       app->add_subcommand("dump", "Tell what each rank of a living job is doing, once");
   const auto arguments = std::make_shared<AutopsyArguments>();
-  command->add_option("JOB", arguments->process, "The number of one of its processes, or its log "
-                                                 "directory")
+  command
+      ->add_option("JOB", arguments->process,
+                   "The number of one of its processes, or its log "
+                   "directory")
       ->required();
   addReportOptions(command, arguments.get());
   command->footer(

@@ -92,22 +92,21 @@ void addBlocked(const Verdict& verdict, const Job& job, std::vector<std::string>
     for (const RankView* const rank : blocked.waiting) {
       until = std::max(until, rank->seen);
     }
-    const bool areAllDead = std::all_of(
-        blocked.waiting.begin(), blocked.waiting.end(),
-        [](const RankView* rank) { return rank->life == Life::kDead; });
+    const bool areAllDead =
+        std::all_of(blocked.waiting.begin(), blocked.waiting.end(),
+                    [](const RankView* rank) { return rank->life == Life::kDead; });
     std::string who = namesOf(blocked.behind);
     if (!blocked.behindWithoutState.empty()) {
       who += fmt::format("{}rank{} {} (nothing left)", who.empty() ? "" : " and ",
                          blocked.behindWithoutState.size() == 1 ? "" : "s",
                          rangesOf(blocked.behindWithoutState));
     }
-    lines->push_back(fmt::format("{} {} for {} in {} #{} for {}.",
-                                 capitalized(namesOf(blocked.waiting)),
-                                 areAllDead ? "had waited"
-                                 : blocked.waiting.size() == 1 ? "has waited"
-                                                               : "have waited",
-                                 who, blocked.name, blocked.sequence,
-                                 durationTo(blocked.since, until)));
+    lines->push_back(
+        fmt::format("{} {} for {} in {} #{} for {}.", capitalized(namesOf(blocked.waiting)),
+                    areAllDead                    ? "had waited"
+                    : blocked.waiting.size() == 1 ? "has waited"
+                                                  : "have waited",
+                    who, blocked.name, blocked.sequence, durationTo(blocked.since, until)));
     constexpr std::size_t kMostBehind = 4;
     for (std::size_t k = 0; k < std::min(kMostBehind, blocked.behind.size()); ++k) {
       const RankView& rank = *blocked.behind[k];
@@ -150,16 +149,16 @@ std::vector<std::string> headline(const Job& job, const Verdict& verdict) {
     const LostValue& first = verdict.lost.front();
     lines.push_back(fmt::format(
         "'{}' was not finite from step {} on{}.", first.tag, first.value.firstNonFiniteStep,
-        first.value.hasFinite ? fmt::format("; the last finite value was {} at step {}",
-                                            shortNumber(first.value.finiteValue),
-                                            first.value.finiteStep)
-                              : std::string()));
+        first.value.hasFinite
+            ? fmt::format("; the last finite value was {} at step {}",
+                          shortNumber(first.value.finiteValue), first.value.finiteStep)
+            : std::string()));
   }
   if (!job.missing.empty()) {
-    lines.push_back(fmt::format(
-        "Of rank{} {} nothing is left: {} ended normally, or ran on another machine.",
-        job.missing.size() == 1 ? "" : "s", rangesOf(job.missing),
-        job.missing.size() == 1 ? "it" : "they"));
+    lines.push_back(
+        fmt::format("Of rank{} {} nothing is left: {} ended normally, or ran on another machine.",
+                    job.missing.size() == 1 ? "" : "s", rangesOf(job.missing),
+                    job.missing.size() == 1 ? "it" : "they"));
   }
   if (lines.empty()) {
     lines.push_back("No rank is dead or stopped, and none waits for another one.");
@@ -176,10 +175,10 @@ Section nextSection(const Job& job, const Verdict& verdict) {
     for (const BlockedCollective& blocked : verdict.blocked) {
       for (const RankView* const rank : blocked.behind) {
         if (collectiveInFlight(rank->state) == nullptr && rank->life == Life::kRuns) {
-          section.lines.push_back(fmt::format("See what {} does: on {}, 'gdb -p {}' or 'eu-stack "
-                                              "-p {}' prints its stack.",
-                                              nameOf(*rank), hostOf(*rank),
-                                              rank->state.process.pid, rank->state.process.pid));
+          section.lines.push_back(fmt::format(
+              "See what {} does: on {}, 'gdb -p {}' or 'eu-stack "
+              "-p {}' prints its stack.",
+              nameOf(*rank), hostOf(*rank), rank->state.process.pid, rank->state.process.pid));
           break;
         }
       }
@@ -205,7 +204,8 @@ Section deadSection(const Job& job, const Verdict& verdict) {
     section.lines.push_back(fmt::format("  where: {}", placeOf(dead.rank->state)));
   }
   if (verdict.dead.size() > kMost) {
-    section.lines.push_back(fmt::format("and {} more; --json lists all", verdict.dead.size() - kMost));
+    section.lines.push_back(
+        fmt::format("and {} more; --json lists all", verdict.dead.size() - kMost));
   }
   return section;
 }
@@ -232,8 +232,7 @@ Section placesSection(const Verdict& verdict) {
         parts.empty() ? std::string("no phase, collective or zone")
                       : fmt::format("{}", fmt::join(parts, ", ")),
         place.since > 0 ? fmt::format(", for {}", durationTo(place.since, until)) : std::string(),
-        place.ranks.size(),
-        hostsOf(place.ranks)));
+        place.ranks.size(), hostsOf(place.ranks)));
   }
   return section;
 }
@@ -265,8 +264,8 @@ Section zonesSection(const Verdict& verdict) {
       names.push_back(zone.name);
     }
     if (!names.empty()) {
-      section.lines.push_back(fmt::format("thread {} {}: {}", thread.tid, thread.name,
-                                          fmt::join(names, " > ")));
+      section.lines.push_back(
+          fmt::format("thread {} {}: {}", thread.tid, thread.name, fmt::join(names, " > ")));
     }
   }
   return section;
@@ -275,13 +274,13 @@ Section zonesSection(const Verdict& verdict) {
 Section valuesSection(const Job& job, const Verdict& verdict) {
   Section section{"Last scalars", {}};
   for (const LostValue& lost : verdict.lost) {
-    section.lines.push_back(fmt::format(
-        "{}: not finite from step {} on ({}); {}", lost.tag, lost.value.firstNonFiniteStep,
-        namesOf(lost.ranks),
-        lost.value.hasFinite ? fmt::format("before that {} at step {}",
-                                           shortNumber(lost.value.finiteValue),
-                                           lost.value.finiteStep)
-                             : std::string("it never was finite")));
+    section.lines.push_back(
+        fmt::format("{}: not finite from step {} on ({}); {}", lost.tag,
+                    lost.value.firstNonFiniteStep, namesOf(lost.ranks),
+                    lost.value.hasFinite
+                        ? fmt::format("before that {} at step {}",
+                                      shortNumber(lost.value.finiteValue), lost.value.finiteStep)
+                        : std::string("it never was finite")));
   }
   std::vector<const RankState::LastValue*> values;
   std::set<std::string> tags;

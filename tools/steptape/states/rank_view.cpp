@@ -137,7 +137,8 @@ void addFile(const std::string& path, std::vector<RankView>* views,
   RankState state;
   const Status status = steptape::detail::readRankStateFile(path, &state);
   if (!status.ok()) {
-    problems->push_back(status.message());
+    const bool isNamed = status.message().find(path) != std::string::npos;
+    problems->push_back(isNamed ? status.message() : path + ": " + status.message());
     return;
   }
   const std::string id = path.substr(0, path.size() - kSuffix.size()) + ".id";
@@ -216,8 +217,8 @@ bool areDisjoint(const Job& a, const Job& b) {
 
 bool isSameJob(const Job& job, const Job& other) {
   if (!job.id.empty() || !other.id.empty()) {
-    return job.id == other.id && (job.worldSize == other.worldSize || job.worldSize < 0 ||
-                                  other.worldSize < 0);
+    return job.id == other.id &&
+           (job.worldSize == other.worldSize || job.worldSize < 0 || other.worldSize < 0);
   }
   const std::string a = firstDirectory(job.ranks.front().state);
   const std::string b = firstDirectory(other.ranks.front().state);
@@ -260,9 +261,9 @@ void complete(Job* job) {
 }  // namespace
 
 double lastSignOf(const RankState& state) {
-  double last = std::max({state.process.created, state.heartbeat, state.stepTime, state.phaseSince,
-                          state.memoryTime, state.lastErrorTime, state.death.time,
-                          state.termination.time});
+  double last =
+      std::max({state.process.created, state.heartbeat, state.stepTime, state.phaseSince,
+                state.memoryTime, state.lastErrorTime, state.death.time, state.termination.time});
   for (const RankState::Collective& collective : state.collectives) {
     last = std::max({last, collective.start, collective.since});
   }

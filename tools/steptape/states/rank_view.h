@@ -33,7 +33,7 @@ struct Job {
   std::vector<RankView> ranks;
   std::vector<int> missing;       ///< Ranks of `worldSize` without a state.
   std::uint64_t olderStates = 0;  ///< Of the same ranks, of processes before these. Left out.
-  double lastSign() const;         ///< The last sign of life of any rank.
+  double lastSign() const;        ///< The last sign of life of any rank.
 };
 
 /// Returns "rank 3", or "process 4711" if it has no rank.

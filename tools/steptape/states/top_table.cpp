@@ -114,8 +114,8 @@ std::string topText(std::vector<TopRow> rows, double now, const Terminal& termin
   for (const TopRow& row : rows) {
     ++counts.at(static_cast<std::size_t>(row.health));
   }
-  std::string text = fmt::format("{}  {} process{}", humanTime(now), rows.size(),
-                                 rows.size() == 1 ? "" : "es");
+  std::string text =
+      fmt::format("{}  {} process{}", humanTime(now), rows.size(), rows.size() == 1 ? "" : "es");
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (counts.at(i) > 0) {
       text += fmt::format(", {} {}", counts.at(i), healthName(static_cast<Health>(i)));
@@ -138,17 +138,15 @@ std::string topText(std::vector<TopRow> rows, double now, const Terminal& termin
   columns.push_back(numberColumn("RANK", rows, [&](const TopRow& row) {
     return stateOf(row).rank < 0 ? std::string("-") : fmt::to_string(stateOf(row).rank);
   }));
-  columns.push_back(
-      wordColumn("STATE", rows, terminal, [](const TopRow& row) { return healthName(row.health); }));
-  columns.push_back(numberColumn("BEAT", rows, [&](const TopRow& row) {
-    return ageOf(stateOf(row).heartbeat, now);
-  }));
+  columns.push_back(wordColumn("STATE", rows, terminal,
+                               [](const TopRow& row) { return healthName(row.health); }));
+  columns.push_back(numberColumn(
+      "BEAT", rows, [&](const TopRow& row) { return ageOf(stateOf(row).heartbeat, now); }));
   columns.push_back(numberColumn("STEP", rows, [&](const TopRow& row) {
     return stateOf(row).hasStep ? fmt::to_string(stateOf(row).step) : std::string("-");
   }));
-  columns.push_back(numberColumn("AGE", rows, [&](const TopRow& row) {
-    return ageOf(stateOf(row).stepTime, now);
-  }));
+  columns.push_back(numberColumn(
+      "AGE", rows, [&](const TopRow& row) { return ageOf(stateOf(row).stepTime, now); }));
   columns.push_back(
       numberColumn("STEP/S", rows, [&](const TopRow& row) { return rateOf(stateOf(row)); }));
   columns.push_back(wordColumn("PHASE", rows, terminal, [&](const TopRow& row) {
@@ -163,16 +161,15 @@ std::string topText(std::vector<TopRow> rows, double now, const Terminal& termin
       "PID", rows, [&](const TopRow& row) { return fmt::to_string(stateOf(row).process.pid); }));
   columns.push_back(
       wordColumn("HOST", rows, terminal, [](const TopRow& row) { return hostOf(row.rank); }));
-  columns.push_back(wordColumn("DOING", rows, terminal, [&](const TopRow& row) {
-    return doingOf(stateOf(row), now);
-  }));
+  columns.push_back(wordColumn("DOING", rows, terminal,
+                               [&](const TopRow& row) { return doingOf(stateOf(row), now); }));
   if (terminal.isTerminal) {
     constexpr int kDoing = 24;
     TableColumn doing = std::move(columns.back());
     columns.pop_back();
     narrow(&columns, {"HOST", "STEP/S", "MEMORY", "PHASE", "AGE", "PID"},
-           terminal.columns - std::min(kDoing, widthOf(doing)));
-    const int rest = std::max(8, terminal.columns - widthOf(columns));
+           terminal.columns - kTableGap - std::min(kDoing, widthOf(doing)));
+    const int rest = std::max(8, terminal.columns - kTableGap - widthOf(columns));
     for (std::string& cell : doing.cells) {
       cell = fitted(cell, rest, terminal.hasUtf8);
     }

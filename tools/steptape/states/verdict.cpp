@@ -47,7 +47,8 @@ std::string faultOf(const RankState::Death& death) {
              : death.address < 4096 ? "it used a null pointer, at address " + address
                                     : "it used an address that is not mapped, " + address;
     case SIGBUS:
-      return "it used a mapping past the end of its file, or the file system was full, at address " +
+      return "it used a mapping past the end of its file, or the file system was full, at "
+             "address " +
              address;
     case SIGFPE:
       return death.code == FPE_INTDIV ? "it divided an integer by zero"
@@ -94,9 +95,8 @@ Cause causeOfSignal(const RankView& rank) {
 /// Collects what tells that the kernel has killed for lack of memory.
 Cause causeWithoutTrace(const RankView& rank, const Job& job, const Surroundings& here) {
   const RankState& state = rank.state;
-  const bool isFull = state.cgroupLimit > 0 &&
-                      static_cast<double>(state.cgroupBytes) >=
-                          0.9 * static_cast<double>(state.cgroupLimit);
+  const bool isFull = state.cgroupLimit > 0 && static_cast<double>(state.cgroupBytes) >=
+                                                   0.9 * static_cast<double>(state.cgroupLimit);
   const std::int64_t before = state.oomKillsAtStart;
   std::int64_t after = state.oomKills;
   for (const RankView& other : job.ranks) {
@@ -106,19 +106,19 @@ Cause causeWithoutTrace(const RankView& rank, const Job& job, const Surroundings
     }
   }
   // The tool's own cgroup is the same one only if it looks the same.
-  if (here.host == hostOf(rank) && here.cgroupLimit == state.cgroupLimit &&
-      here.cgroupLimit > 0) {
+  if (here.host == hostOf(rank) && here.cgroupLimit == state.cgroupLimit && here.cgroupLimit > 0) {
     after = std::max(after, here.oomKills);
   }
   const std::string memory =
       state.residentBytes < 0
           ? ""
-          : fmt::format(" It used {}{}.", humanBytes(static_cast<std::uint64_t>(state.residentBytes)),
-                        state.cgroupLimit <= 0 || state.cgroupBytes < 0
-                            ? ""
-                            : fmt::format("; its cgroup {} of {}",
-                                          humanBytes(static_cast<std::uint64_t>(state.cgroupBytes)),
-                                          humanBytes(static_cast<std::uint64_t>(state.cgroupLimit))));
+          : fmt::format(
+                " It used {}{}.", humanBytes(static_cast<std::uint64_t>(state.residentBytes)),
+                state.cgroupLimit <= 0 || state.cgroupBytes < 0
+                    ? ""
+                    : fmt::format("; its cgroup {} of {}",
+                                  humanBytes(static_cast<std::uint64_t>(state.cgroupBytes)),
+                                  humanBytes(static_cast<std::uint64_t>(state.cgroupLimit))));
   Cause cause;
   if (before >= 0 && after > before) {
     cause.kind = Cause::Kind::kOutOfMemory;
@@ -127,19 +127,26 @@ Cause causeWithoutTrace(const RankView& rank, const Job& job, const Surroundings
         "kernel has killed in its cgroup {} since it started.{}",
         isFull ? "" : " probably", counted(static_cast<std::uint64_t>(after - before), "time"),
         memory);
-    cause.advice = "Ask for more memory, or use less of it: smaller batches, fewer loader processes.";
+    cause.advice =
+        "Ask for more memory, or use less of it: smaller batches, fewer loader processes.";
   } else if (isFull) {
     cause.kind = Cause::Kind::kMemoryAtLimit;
-    cause.text = "ended without a trace while its memory was at the limit; probably the kernel "
-                 "killed it because memory ran out." + memory;
-    cause.advice = "Ask for more memory, or use less of it. 'dmesg' and the scheduler's record of "
-                   "the job confirm it.";
+    cause.text =
+        "ended without a trace while its memory was at the limit; probably the kernel "
+        "killed it because memory ran out." +
+        memory;
+    cause.advice =
+        "Ask for more memory, or use less of it. 'dmesg' and the scheduler's record of "
+        "the job confirm it.";
   } else {
     cause.kind = Cause::Kind::kNoTrace;
-    cause.text = "ended without a trace: by SIGKILL from an unknown sender, or by _exit(), which "
-                 "leaves none." + memory;
-    cause.advice = "Look at the launcher's output and the scheduler's record of the job for the "
-                   "exit code.";
+    cause.text =
+        "ended without a trace: by SIGKILL from an unknown sender, or by _exit(), which "
+        "leaves none." +
+        memory;
+    cause.advice =
+        "Look at the launcher's output and the scheduler's record of the job for the "
+        "exit code.";
   }
   return cause;
 }
@@ -149,8 +156,7 @@ Cause causeOf(const RankView& rank, const Job& job, const Surroundings& here) {
   if (state.death.signal != 0 && state.heartbeat - state.death.time < kHandlerSeconds) {
     return causeOfSignal(rank);
   }
-  if (state.termination.signal != 0 &&
-      lastSignOf(state) - state.termination.time < kGraceSeconds) {
+  if (state.termination.signal != 0 && lastSignOf(state) - state.termination.time < kGraceSeconds) {
     Cause cause;
     cause.kind = Cause::Kind::kTerminated;
     cause.text = fmt::format("ended after SIGTERM, which {} sent", senderOf(state.termination));
@@ -239,7 +245,8 @@ void findBlocked(const Job& job, Verdict* verdict) {
 }
 
 void findPlaces(const Job& job, Verdict* verdict) {
-  std::map<std::tuple<std::string, std::string, std::uint64_t, std::uint64_t, std::string>, RankPlace>
+  std::map<std::tuple<std::string, std::string, std::uint64_t, std::uint64_t, std::string>,
+           RankPlace>
       places;
   for (const RankView& rank : job.ranks) {
     if (isDead(rank)) {
@@ -260,8 +267,7 @@ void findPlaces(const Job& job, Verdict* verdict) {
       place.since = collective->start;
       group = collective->group;
     }
-    RankPlace& known =
-        places[{place.phase, place.collective, group, place.sequence, place.zone}];
+    RankPlace& known = places[{place.phase, place.collective, group, place.sequence, place.zone}];
     if (known.ranks.empty()) {
       known = place;
     } else if (place.since > 0 && (known.since <= 0 || place.since < known.since)) {

@@ -12,12 +12,12 @@ namespace steptape::tools {
 /// Why a process has died, as far as its state tells.
 struct Cause {
   enum class Kind : std::uint8_t {
-    kFault,         ///< A signal that the process caused itself, or abort().
-    kSentSignal,    ///< Such a signal, sent by a process.
-    kTerminated,    ///< SIGTERM came shortly before its end.
-    kOutOfMemory,   ///< No trace, but the kernel has killed for lack of memory.
-    kMemoryAtLimit, ///< No trace, but its memory was at the limit.
-    kNoTrace,       ///< SIGKILL, or an exit without a normal end.
+    kFault,          ///< A signal that the process caused itself, or abort().
+    kSentSignal,     ///< Such a signal, sent by a process.
+    kTerminated,     ///< SIGTERM came shortly before its end.
+    kOutOfMemory,    ///< No trace, but the kernel has killed for lack of memory.
+    kMemoryAtLimit,  ///< No trace, but its memory was at the limit.
+    kNoTrace,        ///< SIGKILL, or an exit without a normal end.
   };
   Kind kind = Kind::kNoTrace;
   std::string text;    ///< "was killed by SIGSEGV: it used an address that is not mapped (0x10)".
@@ -36,10 +36,10 @@ struct BlockedCollective {
   std::uint64_t group = 0;
   std::string groupName;
   std::uint64_t sequence = 0;
-  double since = 0;                       ///< When the first rank began to wait.
-  std::vector<const RankView*> waiting;   ///< In it now, or until their end.
-  std::vector<const RankView*> behind;    ///< Have not started it, lowest `started` first.
-  std::vector<int> behindWithoutState;    ///< Ranks of the job, if the group is the whole job.
+  double since = 0;                      ///< When the first rank began to wait.
+  std::vector<const RankView*> waiting;  ///< In it now, or until their end.
+  std::vector<const RankView*> behind;   ///< Have not started it, lowest `started` first.
+  std::vector<int> behindWithoutState;   ///< Ranks of the job, if the group is the whole job.
 };
 
 /// Ranks at the same place.
@@ -61,10 +61,10 @@ struct LostValue {
 
 /// What happened to a job. Pointers point into the job, which must outlive it.
 struct Verdict {
-  std::vector<DeadRank> dead;              ///< Who died first is first.
+  std::vector<DeadRank> dead;  ///< Who died first is first.
   std::vector<const RankView*> stopped;
   std::vector<BlockedCollective> blocked;  ///< What has waited longest is first.
-  std::vector<RankPlace> places;               ///< Of ranks that are not dead; the smallest first.
+  std::vector<RankPlace> places;           ///< Of ranks that are not dead; the smallest first.
   std::vector<LostValue> lost;             ///< In the order of the first step that was not finite.
 };
 
