@@ -199,7 +199,7 @@ std::string firstDirectory(const RankState& state) {
   return state.logDirectories.empty() ? "" : absolutePath(state.logDirectories.front());
 }
 
-std::string parentOf(const std::string& path) {
+std::string folderOf(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   return slash == std::string::npos ? path : path.substr(0, slash);
 }
@@ -229,7 +229,7 @@ bool isSameJob(const Job& job, const Job& other) {
     return !a.empty() || (job.worldSize > 1 && areDisjoint(job, other));
   }
   // Without a launcher, each process is a job.
-  return job.worldSize > 1 && !a.empty() && !b.empty() && parentOf(a) == parentOf(b) &&
+  return job.worldSize > 1 && !a.empty() && !b.empty() && folderOf(a) == folderOf(b) &&
          areDisjoint(job, other);
 }
 
@@ -246,12 +246,12 @@ void complete(Job* job) {
                                }),
                    job->ranks.end());
   job->olderStates = all - job->ranks.size();
-  constexpr int kMostRanks = 1 << 20;  // a damaged copy may hold any number
+  constexpr int kMostMissing = 1 << 20;  // a damaged copy may hold any number
   std::set<int> known;
   for (const RankView& view : job->ranks) {
     known.insert(view.state.rank);
   }
-  for (int rank = 0; rank < std::min(job->worldSize, kMostRanks); ++rank) {
+  for (int rank = 0; rank < std::min(job->worldSize, kMostMissing); ++rank) {
     if (known.count(rank) == 0 && !known.empty() && *known.rbegin() >= 0) {
       job->missing.push_back(rank);
     }
