@@ -137,12 +137,14 @@ TEST_F(AutopsyCommand, ListsRanksOfWhichNothingIsLeft) {
 TEST_F(AutopsyCommand, ReadsCopiesThatWereCollectedFromSeveralMachines) {
   const auto first = rank(0, 2, 0, false, [] { std::abort(); });
   first->end(0);
-  const auto second = rank(1, 2, 0, false);
+  const auto second = rank(1, 2, 0, false);  // its writer moves the first one's state to the run
   second->end(SIGKILL);
   std::filesystem::create_directories(path("collected/node1"));
-  for (const auto& entry : std::filesystem::directory_iterator(path("boxes"))) {
-    if (entry.path().extension() == ".state") {
-      std::filesystem::copy(entry.path(), path("collected/node1"));
+  for (const char* const folder : {"boxes", "runs/a/black_box"}) {
+    for (const auto& entry : std::filesystem::directory_iterator(path(folder))) {
+      if (entry.path().extension() == ".state") {
+        std::filesystem::copy(entry.path(), path("collected/node1"));
+      }
     }
   }
   std::filesystem::remove_all(path("boxes"));
