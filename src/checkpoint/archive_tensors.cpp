@@ -15,9 +15,9 @@ using torch::serialize::OutputArchive;
 // private member ([temp.spec.general]); a LibTorch that renames it does not compile here.
 torch::jit::Module InputArchive::*memberOf(const InputArchive* archive);
 torch::jit::Module OutputArchive::*memberOf(const OutputArchive* archive);
-template <typename Archive, torch::jit::Module Archive::*member>
+template <typename Archive, torch::jit::Module Archive::*kMember>
 struct MemberAccess {
-  friend torch::jit::Module Archive::*memberOf(const Archive*) { return member; }
+  friend torch::jit::Module Archive::*memberOf(const Archive*) { return kMember; }
 };
 template struct MemberAccess<InputArchive, &InputArchive::module_>;
 template struct MemberAccess<OutputArchive, &OutputArchive::module_>;

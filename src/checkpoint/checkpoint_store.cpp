@@ -126,7 +126,8 @@ CheckpointCopy CheckpointStore::saveAsync(const torch::nn::Module& module,
   const std::int64_t step = progress.step;
   std::optional<detail::CheckpointContent> content = detail::collectContent(
       module, optimizer, std::move(progress), *world_, schedule, &pending->copies);
-  if (content) {
+  const bool isWriter = content.has_value();
+  if (isWriter) {
     pending->copies.start();
     // A std::function requires a copyable callable, and the content cannot be copied.
     auto shared = std::make_shared<detail::CheckpointContent>(*std::move(content));
@@ -136,7 +137,7 @@ CheckpointCopy CheckpointStore::saveAsync(const torch::nn::Module& module,
     });
   }
   background_->underWay = {step, secondsSince(start), 0};
-  return CheckpointCopy(pathFor(role, step), content ? pending : nullptr);
+  return CheckpointCopy(pathFor(role, step), isWriter ? pending : nullptr);
 }
 
 std::optional<CheckpointTimes> CheckpointStore::wait() {
