@@ -135,61 +135,58 @@ void releaseDisk() {
 
 // NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): those of the C library
 
-using steptape::test::real;
-using steptape::test::stagedCall;
-
 extern "C" {
 
 int open(const char* path, int flags, ...) {
-  static auto* const kReal = real<int(const char*, int, ...)>("open");
+  static auto* const kReal = steptape::test::real<int(const char*, int, ...)>("open");
   va_list arguments;
   va_start(arguments, flags);
   const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(arguments, mode_t) : 0;
   va_end(arguments);
-  return stagedCall('o', -1, [&] { return kReal(path, flags, mode); });
+  return steptape::test::stagedCall('o', -1, [&] { return kReal(path, flags, mode); });
 }
 
 ssize_t write(int file, const void* data, std::size_t size) {
-  static auto* const kReal = real<ssize_t(int, const void*, std::size_t)>("write");
-  return stagedCall(
+  static auto* const kReal = steptape::test::real<ssize_t(int, const void*, std::size_t)>("write");
+  return steptape::test::stagedCall(
       'w', ssize_t{-1}, [&] { return kReal(file, data, size); },
       [&] { kReal(file, data, size / 2); });
 }
 
 int fsync(int file) {
-  static auto* const kReal = real<int(int)>("fsync");
-  return stagedCall('s', -1, [&] { return kReal(file); });
+  static auto* const kReal = steptape::test::real<int(int)>("fsync");
+  return steptape::test::stagedCall('s', -1, [&] { return kReal(file); });
 }
 
 int fclose(std::FILE* file) {
-  static auto* const kReal = real<int(std::FILE*)>("fclose");
-  return stagedCall(
+  static auto* const kReal = steptape::test::real<int(std::FILE*)>("fclose");
+  return steptape::test::stagedCall(
       'c', EOF, [&] { return kReal(file); }, [&] { kReal(file); });
 }
 
 int rename(const char* from, const char* to) {
-  static auto* const kReal = real<int(const char*, const char*)>("rename");
-  return stagedCall('r', -1, [&] { return kReal(from, to); });
+  static auto* const kReal = steptape::test::real<int(const char*, const char*)>("rename");
+  return steptape::test::stagedCall('r', -1, [&] { return kReal(from, to); });
 }
 
 int symlink(const char* target, const char* path) {
-  static auto* const kReal = real<int(const char*, const char*)>("symlink");
-  return stagedCall('l', -1, [&] { return kReal(target, path); });
+  static auto* const kReal = steptape::test::real<int(const char*, const char*)>("symlink");
+  return steptape::test::stagedCall('l', -1, [&] { return kReal(target, path); });
 }
 
 int link(const char* from, const char* to) {
-  static auto* const kReal = real<int(const char*, const char*)>("link");
-  return stagedCall('l', -1, [&] { return kReal(from, to); });
+  static auto* const kReal = steptape::test::real<int(const char*, const char*)>("link");
+  return steptape::test::stagedCall('l', -1, [&] { return kReal(from, to); });
 }
 
 int remove(const char* path) {
-  static auto* const kReal = real<int(const char*)>("remove");
-  return stagedCall('d', -1, [&] { return kReal(path); });
+  static auto* const kReal = steptape::test::real<int(const char*)>("remove");
+  return steptape::test::stagedCall('d', -1, [&] { return kReal(path); });
 }
 
 int unlink(const char* path) {
-  static auto* const kReal = real<int(const char*)>("unlink");
-  return stagedCall('d', -1, [&] { return kReal(path); });
+  static auto* const kReal = steptape::test::real<int(const char*)>("unlink");
+  return steptape::test::stagedCall('d', -1, [&] { return kReal(path); });
 }
 
 }  // extern "C"
