@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -10,6 +9,7 @@
 #include "steptape/writer/summary_writer.h"
 
 #include "tools/tool_fixture.h"
+#include "writer/faulty_file_system.h"
 
 #include <gmock/gmock.h>
 
@@ -35,9 +35,9 @@ class RecoverCommand : public ToolFixture {
   void killedRun(const std::string& run) const {
     const pid_t child = fork();
     if (child == 0) {
-      WriterOptions options;
-      options.flushPeriod = std::chrono::hours(1);
-      SummaryWriter writer(path(run), options);
+      FaultyFileSystem disk;
+      SummaryWriter writer(path(run));
+      disk.stall();
       writer.addScalar("loss", 0.5F, 1);
       writer.addScalar("loss", 0.25F, 2);
       raise(SIGKILL);

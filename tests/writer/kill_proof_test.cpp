@@ -93,6 +93,17 @@ class KillProofTest : public ::testing::Test {
     EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
   }
 
+  /// Like killedChild(), with a writer whose events do not reach its files.
+  void killedWriter(const std::function<void(SummaryWriter&)>& body) {
+    killedChild([&] {
+      FaultyFileSystem disk;
+      SummaryWriter writer(run());
+      disk.stall();
+      body(writer);
+      raise(SIGKILL);
+    });
+  }
+
   RecoveryReport::Process recovered() {
     RecoveryReport report = recoverRuns({run()});
     if (report.processes.size() != 1) {
@@ -121,12 +132,10 @@ class KillProofTest : public ::testing::Test {
 };
 
 TEST_F(KillProofTest, ScalarsOfAKilledProcessAreInTheRunOnceRecovered) {
-  killedChild([&] {
-    SummaryWriter writer(run());
+  killedWriter([](SummaryWriter& writer) {
     for (std::int64_t step = 0; step < 3; ++step) {
       writer.addScalar("loss", 0.5F * static_cast<float>(step), step);
     }
-    _exit(raise(SIGKILL));
   });
   EXPECT_THAT(scalarsIn(run()), IsEmpty());
   const RecoveryReport::Process process = recovered();
@@ -140,11 +149,7 @@ TEST_F(KillProofTest, ScalarsOfAKilledProcessAreInTheRunOnceRecovered) {
 }
 
 TEST_F(KillProofTest, TheNextWriterOfARunRecoversIt) {
-  killedChild([&] {
-    SummaryWriter writer(run());
-    writer.addScalar("loss", 1, 1);
-    raise(SIGKILL);
-  });
+  killedWriter([](SummaryWriter& writer) { writer.addScalar("loss", 1, 1); });
   {
     SummaryWriter writer(run());
     writer.addScalar("loss", 2, 2);
@@ -154,11 +159,7 @@ TEST_F(KillProofTest, TheNextWriterOfARunRecoversIt) {
 }
 
 TEST_F(KillProofTest, TheStateOfADeadProcessMovesToItsRun) {
-  killedChild([&] {
-    SummaryWriter writer(run());
-    writer.addScalar("loss", 1, 7);
-    raise(SIGKILL);
-  });
+  killedWriter([](SummaryWriter& writer) { writer.addScalar("loss", 1, 7); });
   ASSERT_EQ(recovered().values, 1U);
   EXPECT_TRUE(std::filesystem::is_empty(boxes_.path()));
   std::vector<std::string> states;
@@ -172,19 +173,14 @@ TEST_F(KillProofTest, TheStateOfADeadProcessMovesToItsRun) {
 }
 
 TEST_F(KillProofTest, AWriterOfAnotherRunLeavesItAlone) {
-  killedChild([&] {
-    SummaryWriter writer(run());
-    writer.addScalar("loss", 1, 1);
-    raise(SIGKILL);
-  });
+  killedWriter([](SummaryWriter& writer) { writer.addScalar("loss", 1, 1); });
   { SummaryWriter writer(logs_.string() + "/other"); }
   EXPECT_THAT(scalarsIn(run()), IsEmpty());
   EXPECT_EQ(recovered().values, 1U);
 }
 
 TEST_F(KillProofTest, KeepsNamesWallTimesBatchesAndSubRuns) {
-  killedChild([&] {
-    SummaryWriter writer(run());
+  killedWriter([](SummaryWriter& writer) {
     ScalarOptions options;
     options.displayName = "shown";
     options.description = "described";
@@ -198,7 +194,6 @@ TEST_F(KillProofTest, KeepsNamesWallTimesBatchesAndSubRuns) {
       batch.add("b", 4);
     }
     writer.addScalars("both", {{"left", 5}, {"right", 6}}, 10);
-    raise(SIGKILL);
   });
   const double before = detail::headerOfThisProcess().created - 3600;
   const RecoveryReport::Process process = recovered();
@@ -262,8 +257,10 @@ TEST_F(KillProofTest, NothingIsLeftOfAProcessThatEndedWell) {
 
 TEST_F(KillProofTest, ThreadsThatOutliveAWriterAreProtectedInTheNext) {
   killedChild([&] {
+    FaultyFileSystem disk;
     { SummaryWriter(logs_.string() + "/first").addScalar("a", 1, 1); }
     SummaryWriter writer(run());
+    disk.stall();
     writer.addScalar("a", 2, 2);
     raise(SIGKILL);
   });
@@ -281,7 +278,7 @@ TEST_F(KillProofTest, RingsOfEndedThreadsAreUsedAgain) {
     }
     raise(SIGKILL);
   });
-  EXPECT_EQ(recovered().values, 20U);
+  EXPECT_LE(recovered().values, 20U);
   EXPECT_THAT(scalarsIn(run()).at("a"), SizeIs(20));
 }
 
@@ -372,22 +369,14 @@ TEST_F(KillProofTest, ALimitOfFileSizesTurnsProtectionOffAndEndsNoProcess) {
 }
 
 TEST_F(KillProofTest, ARunThatWasMovedIsRecoveredWhereItIs) {
-  killedChild([&] {
-    SummaryWriter writer(run());
-    writer.addScalar("a", 1, 1);
-    raise(SIGKILL);
-  });
+  killedWriter([](SummaryWriter& writer) { writer.addScalar("a", 1, 1); });
   std::filesystem::rename(run(), run() + "2");
   EXPECT_EQ(recoverRuns({run() + "2"}).processes.at(0).values, 1U);
   EXPECT_THAT(scalarsIn(run() + "2").at("a"), SizeIs(1));
 }
 
 TEST_F(KillProofTest, WhatCannotBeWrittenIsKeptForAnotherTry) {
-  killedChild([&] {
-    SummaryWriter writer(run());
-    writer.addScalar("a", 1, 1);
-    raise(SIGKILL);
-  });
+  killedWriter([](SummaryWriter& writer) { writer.addScalar("a", 1, 1); });
   {
     FaultyFileSystem disk;
     disk.breakWrites(EROFS);
@@ -401,11 +390,7 @@ TEST_F(KillProofTest, WhatCannotBeWrittenIsKeptForAnotherTry) {
 }
 
 TEST_F(KillProofTest, AFileThatWasChangedSinceIsLeftAloneAndTheRestGoesToAnother) {
-  killedChild([&] {
-    SummaryWriter writer(run());
-    writer.addScalar("a", 1, 1);
-    raise(SIGKILL);
-  });
+  killedWriter([](SummaryWriter& writer) { writer.addScalar("a", 1, 1); });
   const std::string file = eventFilesIn(run()).at(0);
   std::filesystem::resize_file(file, std::filesystem::file_size(file) - 1);
   const RecoveryReport::Process process = recovered();
@@ -461,7 +446,7 @@ TEST_F(KillProofTest, DamageIsReportedOrWithoutEffect) {
   };
   const detail::DeadProcess whole = detail::DeadProcess::decode(files, name.number);
   EXPECT_THAT(whole.problems, IsEmpty());
-  EXPECT_GT(whole.entries.size(), 0U);
+  EXPECT_GT(sizeOf(whole), 0U);
   for (std::string detail::DeadProcess::Files::*const part :
        {&detail::DeadProcess::Files::names, &detail::DeadProcess::Files::log}) {
     for (std::size_t i = 0; i < (files.*part).size(); ++i) {
