@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/steptape/jobs/after_death.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <fmt/format.h>
 #include <optional>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include "tools/steptape/jobs/run_progress.h"
@@ -21,27 +24,45 @@
 namespace steptape::tools {
 namespace {
 
+/// Returns the log directory of the first rank that has one.
+std::string directoryOf(const Job& job, const std::string& run) {
+  std::error_code unknown;
+  for (const RankView& rank : job.ranks) {
+    for (const std::string& directory : rank.state.logDirectories) {
+      if (std::filesystem::is_directory(directory, unknown)) {
+        return directory;
+      }
+    }
+  }
+  return run;
+}
+
 /// Tells what the processes that logged into the run have died of, if they have left a trace.
-void reportDeath(const std::string& run) {
+void reportDeath(const std::string& run, double since) {
   std::vector<std::string> problems;
-  const std::vector<Job> jobs = jobsOf(readViews({run}, &problems));
+  std::vector<RankView> views = readViews({run}, &problems);
+  views.erase(
+      std::remove_if(views.begin(), views.end(),
+                     [since](const RankView& view) { return view.state.process.created < since; }),
+      views.end());
+  const std::vector<Job> jobs = jobsOf(std::move(views));
   if (jobs.empty()) {
     return;
   }
   const Verdict verdict = judge(jobs.front(), surroundingsHere());
-  printMessage(autopsyText(jobs.front(), verdict, terminalAt(STDERR_FILENO)));
-  logAutopsy(run, jobs.front(), autopsyMarkdown(jobs.front(), verdict));
+  fmt::print(stderr, "\n{}\n", autopsyText(jobs.front(), verdict, terminalAt(STDERR_FILENO)));
+  logAutopsy(directoryOf(jobs.front(), run), jobs.front(), autopsyMarkdown(jobs.front(), verdict));
 }
 
 }  // namespace
 
-void afterDeath(const std::string& run) {
+void afterDeath(const std::string& run, double since) {
   std::error_code unknown;
   if (run.empty() || !std::filesystem::is_directory(run, unknown)) {
     return;
   }
   try {
-    reportDeath(run);
+    reportDeath(run, since);
   } catch (const std::exception& error) {
     // The job matters more than the report about it.
     printMessage(std::string("no report about the death: ") + error.what());

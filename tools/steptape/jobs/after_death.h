@@ -8,7 +8,8 @@ namespace steptape::tools {
 /// Reports what is left of a job that died, as lines on standard error below the one that says how
 /// it ended.
 ///
-/// @param run The directory of its run; empty if that is not known.
-void afterDeath(const std::string& run);
+/// @param run   The directory of its run; empty if that is not known.
+/// @param since When it was started, in seconds since 1970: earlier processes are not meant.
+void afterDeath(const std::string& run, double since);
 
 }  // namespace steptape::tools

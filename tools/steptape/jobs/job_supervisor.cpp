@@ -11,6 +11,8 @@
 #include <unistd.h>
 #include <utility>
 
+#include "steptape/base/clock.h"
+#include "steptape/base/clock.h"
 #include "steptape/base/error.h"
 
 #include "tools/steptape/exit_code.h"
@@ -216,7 +218,8 @@ void JobSupervisor::report(const FailedStart& start, const RestartDecision& deci
   if (start.wasStarted) {
     say(fmt::format("the job died after {}: {}", humanDuration(start.seconds),
                     describe(end_, plan_.launcher.kind)));
-    afterDeath(plan_.run);
+    constexpr double kSlack = 1;  // between this clock and that of the processes
+    afterDeath(plan_.run, steptape::Clock::system().wallSeconds() - start.seconds - kSlack);
   } else {
     say(fmt::format("too few hosts answer \"{} HOST true\"; expected slots for {}",
                     fmt::join(plan_.remoteShell, " "),

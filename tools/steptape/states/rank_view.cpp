@@ -161,13 +161,22 @@ void addCopies(const std::string& directory, int levels, std::vector<RankView>* 
   }
 }
 
-/// Returns the states of this user's processes on this machine.
+bool isOfThisProcess(const BoxHeader& process) {
+  const BoxHeader here = steptape::detail::headerOfThisProcess();
+  return process.pid == here.pid && process.processStart == here.processStart &&
+         process.pidNamespace == here.pidNamespace;
+}
+
+/// Returns the states of this user's processes on this machine, without this one.
 std::vector<RankView> viewsOfThisMachine(std::vector<std::string>* problems) {
   std::vector<RankView> views;
   for (const BoxName& box : steptape::detail::listBoxes(steptape::detail::boxFolder())) {
     RankState state;
     const std::string path = box.pathOf(steptape::detail::kStatePart);
     const Status status = steptape::detail::readRankState(box, &state);
+    if (status.ok() && isOfThisProcess(state.process)) {
+      continue;  // `steptape run` logs its reports
+    }
     if (status.ok()) {
       addView(std::move(state), path, box.pathOf("id"), false, &views);
     } else if (::access(path.c_str(), F_OK) == 0) {
