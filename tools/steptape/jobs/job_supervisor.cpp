@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "steptape/base/clock.h"
-#include "steptape/base/clock.h"
 #include "steptape/base/error.h"
 
 #include "tools/steptape/exit_code.h"

@@ -34,7 +34,8 @@ LauncherKind launcherKindOf(const std::string& version);
 Launcher findLauncher(const std::string& text, int ranks);
 
 /// Sets the variables that let Open MPI start more ranks than this machine has cores, as MPICH
-/// does, unless someone else decides where ranks go: a scheduler, `hosts`, or options of the launcher.
+/// does, unless someone else decides where ranks go: a scheduler, `hosts`, or options of the
+/// launcher.
 void allowMoreRanksThanCores(const Launcher& launcher, const std::vector<Host>& hosts);
 
 /// Returns the path of `program` as a shell would find it; empty if there is none that can be

@@ -56,8 +56,8 @@ double lastSignOf(const steptape::detail::RankState& state);
 std::vector<RankView> readViews(const std::vector<std::string>& paths,
                                 std::vector<std::string>* problems);
 
-/// Groups states into jobs: by the scheduler's job, or by the number of ranks and the log directory.
-/// A rank that has several states counts with the newest one. The newest job is first.
+/// Groups states into jobs: by the scheduler's job, or by the number of ranks and the log
+/// directory. A rank that has several states counts with the newest one. The newest job is first.
 std::vector<Job> jobsOf(std::vector<RankView> views);
 
 }  // namespace steptape::tools
