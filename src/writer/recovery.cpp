@@ -435,6 +435,14 @@ bool hasRun(const DeadProcess& process, const RunPlace& place, bool below) {
   });
 }
 
+/// Looks at the names of a box, without claiming it: most boxes belong to other runs.
+bool mayHaveRun(const BoxName& box, const RunPlace& place, bool below) {
+  constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+  DeadProcess::Files files;
+  return readBoxFile(box, "names", kMostBytes, &files.names).ok() &&
+         hasRun(DeadProcess::decode(std::move(files), box.number), place, below);
+}
+
 }  // namespace
 
 RecoveryReport recoverRuns(const RecoveryOptions& options) {
@@ -442,6 +450,9 @@ RecoveryReport recoverRuns(const RecoveryOptions& options) {
   const bool isForAll = options.directory.empty();
   const RunPlace wanted = isForAll ? RunPlace() : placeOf(options.directory);
   for (const BoxName& name : listBoxes(boxFolder())) {
+    if (!isForAll && !mayHaveRun(name, wanted, options.below)) {
+      continue;
+    }
     DeadBox box;
     if (box.claim(name) != DeadBox::State::kDead) {
       continue;
