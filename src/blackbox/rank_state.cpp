@@ -216,7 +216,8 @@ class StateDecoder {
         shown.zones.push_back({nameOf(thread.open[j].name), wall(thread.open[j].startTicks)});
       }
       for (const layout::Thread::Completed& zone : thread.completed) {
-        if (zone.name != 0) {
+        // An entry that is being overwritten has a new start and still the end of an earlier zone.
+        if (zone.name != 0 && zone.endTicks >= zone.startTicks) {
           state_.completed.push_back(
               {nameOf(zone.name), shown.tid, wall(zone.startTicks), wall(zone.endTicks)});
         }
