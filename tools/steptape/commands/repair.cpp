@@ -89,10 +89,6 @@ void printJson(const RepairArguments& arguments, const RepairReport& report) {
                         .add("message", jsonString(step.why))
                         .toString());
   }
-  std::vector<std::string> lostTags;
-  for (const std::string& tag : report.tagsWithoutMetadata) {
-    lostTags.push_back(jsonString(tag));
-  }
   fmt::print("{}\n",
              JsonObject()
                  .add("file", jsonString(arguments.file))
@@ -102,7 +98,7 @@ void printJson(const RepairArguments& arguments, const RepairReport& report) {
                  .add("bytes_kept", jsonInteger(report.bytesKept))
                  .add("bytes_left_out", jsonInteger(report.bytesLeftOut))
                  .add("tags_restored", jsonInteger(report.tagsRestored))
-                 .add("tags_without_metadata", jsonArray(lostTags))
+                 .add("tags_without_metadata", jsonStrings(report.tagsWithoutMetadata))
                  .add("steps", jsonArray(steps))
                  .add("more_steps", jsonInteger(report.moreSteps))
                  .toString());
