@@ -99,13 +99,18 @@ int BoxFile::reserve(std::uint64_t offset, std::size_t bytes) noexcept {
 }
 
 void* BoxFile::map(std::uint64_t offset, std::size_t bytes, int* error) noexcept {
-  const auto begin = static_cast<off_t>(offset);
   *error = reserve(offset, bytes);
   if (*error != 0) {
     return nullptr;
   }
-  void* const memory =
-      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor_, begin);
+  return mapAt(nullptr, offset, bytes, error);
+}
+
+/// Maps reserved bytes, in the place of the pages at `at` if it is not null.
+void* BoxFile::mapAt(void* at, std::uint64_t offset, std::size_t bytes, int* error) noexcept {
+  const int place = at == nullptr ? 0 : MAP_FIXED;
+  void* const memory = ::mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE | place,
+                              descriptor_, static_cast<off_t>(offset));
   if (memory == MAP_FAILED) {
     *error = errno;
     return nullptr;
@@ -132,12 +137,9 @@ int BoxFile::replaceMapping(std::uint64_t offset, std::size_t bytes, void* at) n
     }
     done += static_cast<std::size_t>(written);
   }
-  if (::mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_POPULATE, descriptor_,
-             begin) == MAP_FAILED) {
-    return errno;
-  }
-  static_cast<void>(::madvise(at, bytes, MADV_DONTFORK));
-  return 0;
+  int error = 0;
+  mapAt(at, offset, bytes, &error);
+  return error;
 }
 
 int BoxFile::takePlaceOf(BoxFile* other) noexcept {

@@ -22,9 +22,9 @@ class STEPTAPE_EXPORT BoxFile {
  public:
   /// Creates the file `part` of a box, with its header.
   ///
-  /// @param suffix The end of its name if that is not `part`: a file that will replace another one.
   /// Only this user can read it. An existing file is never opened, and no link is followed.
   ///
+  /// @param suffix The end of its name if that is not `part`: a file that will replace another one.
   /// @return null if the operating system refuses, with the reason in `*why`.
   static std::unique_ptr<BoxFile> create(const BoxName& box, const std::string& part,
                                          const BoxHeader& header, Status* why,
@@ -67,6 +67,7 @@ class STEPTAPE_EXPORT BoxFile {
  private:
   friend Status continueBoxFile(const BoxName& box, const std::string& part, std::uint64_t at,
                                 std::string_view bytes);
+  void* mapAt(void* at, std::uint64_t offset, std::size_t bytes, int* error) noexcept;
   int reserve(std::uint64_t offset, std::size_t bytes) noexcept;
   bool isOverLimit(std::uint64_t end) const noexcept;
   explicit BoxFile(std::string path) : path_(std::move(path)) {}
