@@ -261,7 +261,6 @@ void Backend::pass(Requests* requests) {
   const bool everything = !requests->empty();
   drainRings(everything);
   encodeCaptured(everything);
-  secure();
   writeStreams();
   stateNotes_.noteState(series_);
   while (!requests->empty()) {
@@ -460,12 +459,16 @@ void Backend::encodeNext() {
 void Backend::encodeCaptured(bool everything) {
   // Large images take long. Meanwhile, the rings must not fill up, and scalars must not wait for
   // their file.
+  const bool any = !captured_.empty();
   while (!captured_.empty()) {
     encodeNext();
     if (readTicks() - lastDrain_ > time_.ticksIn(kPause)) {
       drainRings(everything);
       writeStreams();
     }
+  }
+  if (any) {
+    secure();
   }
 }
 

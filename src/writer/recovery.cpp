@@ -223,8 +223,11 @@ class Recovery {
     }
     if (!report_.isKept) {
       // The log first: the rest alone says nothing.
-      box_.remove({"log", "next", "rings", "names"});
-      moveState();
+      if (copyState()) {
+        box_.remove({"log", "next", "rings", "names", kStatePart});
+      } else {
+        box_.remove({"log", "next", "rings", "names"});
+      }
     }
     return std::move(report_);
   }
@@ -275,10 +278,10 @@ class Recovery {
     }
   }
 
-  /// Moves what the process kept of its state to the run, where `steptape autopsy` finds it.
-  void moveState() {
+  /// Copies what the process kept of its state to the run, where `steptape autopsy` finds it.
+  bool copyState() {
     if (!hasBoxFile(box_.name(), kStatePart)) {
-      return;
+      return false;
     }
     for (const auto& [id, run] : process_.runs) {
       const RunPlace place = placeOf(run.directory);
@@ -289,10 +292,10 @@ class Recovery {
                                BoxHeader::textOf(box_.header().host) + "-" +
                                std::to_string(box_.header().pid) + ".state";
       if (copyRankState(box_.name(), path).ok()) {
-        box_.remove({kStatePart});
-        return;
+        return true;
       }
     }
+    return false;
   }
 
   void bring(const DeadProcess::Stream& stream) {
