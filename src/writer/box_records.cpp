@@ -215,7 +215,10 @@ bool decodeLogRecord(std::string_view payload, LogRecord* record) {
   Fields fields(payload);
   while (!fields.atEnd()) {
     char kind = 0;
-    bool taken = fields.take(&kind);
+    if (!fields.take(&kind)) {
+      return false;
+    }
+    bool taken = false;
     if (kind == kTimes) {
       TickTimes& times = record->times;
       taken = fields.take(&times.ticks) && fields.take(&times.wallSeconds) &&
@@ -227,8 +230,6 @@ bool decodeLogRecord(std::string_view payload, LogRecord* record) {
       StreamUpdate& update = record->streams.emplace_back();
       taken = fields.take(&update.stream) && fields.take(&update.file) &&
               fields.take(&update.offset) && fields.take(&update.bytes);
-    } else {
-      taken = false;
     }
     if (!taken) {
       return false;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstring>
 #include <string>
@@ -28,7 +29,7 @@ std::array<FakeGpu, 2> gpus{
 std::string failingCall;
 int failingGpu = -1;
 int failure = 0;
-int users = 0;
+std::atomic<int> users{0};  // NVML can be initialized by several threads.
 
 int resultOf(const char* call, const void* device = nullptr) {
   const bool isHit = failingCall == call && (failingGpu < 0 || device == &gpus[failingGpu]);

@@ -173,7 +173,7 @@ std::string findProgram(const std::string& program) {
   }
   const char* const path = std::getenv("PATH");
   for (const std::string& folder : wordsOf(path == nullptr ? "/usr/bin:/bin" : path, ":")) {
-    const std::string candidate = folder + '/' + program;
+    std::string candidate = folder + '/' + program;
     if (!program.empty() && isExecutableFile(candidate)) {
       return candidate;
     }

@@ -208,7 +208,8 @@ void findBlocked(const Job& job, Verdict* verdict) {
       blocked.waiting.push_back(&rank);
     }
   }
-  for (auto& [key, blocked] : found) {
+  for (auto& [key, collective] : found) {
+    BlockedCollective& blocked = collective;  // A lambda cannot capture a structured binding.
     std::set<int> inGroup;
     int size = 0;
     for (const RankView& rank : job.ranks) {
