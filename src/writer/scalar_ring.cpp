@@ -49,19 +49,17 @@ void ScalarRing::discardOldest(std::uint64_t words, std::vector<RingEntry>* disc
   const std::size_t before = discarded->size();
   std::uint64_t head = head_.load(std::memory_order_acquire);
   while (true) {
-    if (reusableUpTo() != head) {
-      return;  // it would make no room
-    }
     const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
-    const std::uint64_t enough = std::min(head + words, tail);
+    const std::uint64_t reusable = reusableUpTo();
+    const std::uint64_t enough = std::min(reusable + words, tail);
     discarded->resize(before);
     std::uint64_t end = head;
     while (end < enough) {
       end = unpack(end, discarded);
     }
     if (head_.compare_exchange_strong(head, end, std::memory_order_acq_rel)) {
-      if (head != discardedTo_.load(std::memory_order_relaxed)) {
-        discardedFrom_.store(head, std::memory_order_relaxed);
+      if (reusable != discardedTo_.load(std::memory_order_relaxed)) {
+        discardedFrom_.store(reusable, std::memory_order_relaxed);
       }
       discardedTo_.store(end, std::memory_order_release);
       return;

@@ -89,9 +89,10 @@ class ScalarRing {
   void pushBatch(std::int64_t step, std::uint64_t ticks, std::uint64_t wallTime,
                  const BatchedScalar* scalars, std::size_t count);
 
-  /// Producer: removes about `words` of the oldest words and appends their entries to `*discarded`.
-  /// The caller then owns captured values in them. Removes nothing while the consumer has taken
-  /// entries that are not yet safe: their places come first.
+  /// Producer: makes room for about `words`. First it gives up the places of entries that the
+  /// consumer has taken but that are not yet safe: the consumer still has them, unless the process
+  /// dies now. If that is not enough, it removes the oldest entries and appends them to
+  /// `*discarded`. The caller then owns captured values in them.
   void discardOldest(std::uint64_t words, std::vector<RingEntry>* discarded);
 
   /// Consumer: appends entries to `*entries` up to the first one with ticks after `lastTicks`, or
@@ -168,7 +169,7 @@ class ScalarRing {
   // The producer's line, the consumer's line, then the words.
   alignas(64) std::atomic<std::uint64_t> tail_;
   std::uint64_t knownSafe_;
-  // The entries [from, to) were discarded last. Whoever reads the ring of a dead process must not
+  // The places [from, to) were given up last. Whoever reads the ring of a dead process must not
   // begin before `to`: their words may be overwritten.
   std::atomic<std::uint64_t> discardedFrom_{0};
   std::atomic<std::uint64_t> discardedTo_{0};

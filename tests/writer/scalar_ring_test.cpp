@@ -126,16 +126,18 @@ TEST_F(ScalarRingTest, IsFullAtItsCapacityAndHasRoomOnceDrained) {
   EXPECT_TRUE(ring_->hasRoom());
 }
 
-TEST_F(ScalarRingTest, DiscardsNothingWhileThatMakesNoRoom) {
+TEST_F(ScalarRingTest, GivesUpPlacesThatAreNotYetSafeBeforeItDiscardsEntries) {
   fill();
   std::vector<RingEntry> taken;
   ring_->drain(kAnyTime, 10, &taken);
   std::vector<RingEntry> discarded;
-  ring_->discardOldest(100, &discarded);
+  ring_->discardOldest(10 * ScalarRing::kEntryWords, &discarded);
   EXPECT_TRUE(discarded.empty());
-  ring_->secure();
-  ring_->discardOldest(100, &discarded);
+  EXPECT_TRUE(ring_->hasRoom(10 * ScalarRing::kEntryWords));
+  ring_->discardOldest(2 * ScalarRing::kEntryWords, &discarded);
+  ASSERT_EQ(discarded.size(), 2U);
   EXPECT_EQ(discarded.front().step(), 10);
+  EXPECT_EQ(drain().front(), 12);
 }
 
 TEST_F(ScalarRingTest, GivesTheRoomOfDiscardedEntriesOnceHoweverOftenAndLateTheConsumerComes) {
