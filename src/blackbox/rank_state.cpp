@@ -97,6 +97,7 @@ class StateDecoder {
       state_.localRank = static_cast<int>(signedOf(identity.localRank));
     }
     state_.jobId = BoxHeader::textOf(identity.jobId);
+    state_.launch = identity.launch;
     state_.command = BoxHeader::textOf(identity.command);
     for (const auto& directory : identity.directories) {
       if (directory[0] != '\0') {

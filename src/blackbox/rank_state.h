@@ -50,6 +50,7 @@ struct RankState {
   int worldSize = -1;
   int localRank = -1;
   std::string jobId;                        ///< Of the scheduler, such as "4711".
+  std::uint64_t launch = 0;                 ///< The same on all ranks of one start of a job.
   std::string command;                      ///< The command line, cut off after some 500 bytes.
   std::vector<std::string> logDirectories;  ///< Of the writers so far, up to 8.
   bool isIdentityUncertain = false;

@@ -63,7 +63,8 @@ struct Identity {
   Word localRank;  ///< As `rank`.
   Text<64> jobId;
   Text<512> command;
-  std::array<Text<256>, 8> directories;
+  std::array<Text<256>, 8> directories;  ///< Absolute.
+  Word launch;  ///< The number of rank 0's box, the same on all ranks of a job; 0: unknown.
 };
 
 struct Progress {
@@ -243,7 +244,7 @@ struct alignas(4096) State {
 };
 
 static_assert(sizeof(Table) == 8 + 32 * 24);
-static_assert(sizeof(Identity) == 32 + 64 + 512 + 8 * 256);
+static_assert(sizeof(Identity) == 32 + 64 + 512 + 8 * 256 + 8);
 static_assert(sizeof(Collective) == 128);
 static_assert(sizeof(Thread) == 824);
 static_assert(sizeof(Value) == 512);

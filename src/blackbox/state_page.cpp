@@ -5,9 +5,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <pthread.h>
 #include <string>
 #include <sys/syscall.h>
+#include <system_error>
 #include <unistd.h>
 
 #include "base/mutex.h"
@@ -182,9 +184,20 @@ void StatePage::noteRank(int rank, int worldSize, int localRank) noexcept {
   }
 }
 
-void StatePage::noteLogDirectory(std::string_view directory) noexcept {
+void StatePage::noteLaunch(std::uint64_t number) noexcept {
+  if (const SharedStore store{state_->identity.sequence}) {
+    storeWord(state_->identity.launch, number);
+  }
+}
+
+void StatePage::noteLogDirectory(const std::string& given) noexcept {
   state_layout::Identity& identity = state_->identity;
-  if (directory.empty()) {
+  if (given.empty()) {
+    return;
+  }
+  std::error_code error;
+  const std::string directory = std::filesystem::absolute(given, error).lexically_normal().string();
+  if (error || directory.empty()) {
     return;
   }
   const SharedStore store(identity.sequence);
@@ -197,7 +210,7 @@ void StatePage::noteLogDirectory(std::string_view directory) noexcept {
       return;
     }
     const std::string_view text(known.data(), ::strnlen(known.data(), known.size()));
-    if (text == directory.substr(0, known.size() - 1)) {
+    if (text == std::string_view(directory).substr(0, known.size() - 1)) {
       return;
     }
   }

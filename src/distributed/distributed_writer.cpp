@@ -24,6 +24,9 @@ SummaryWriter openLocalWriter(std::string& logDir,
                 "process, std::make_shared<Communicator>()");
   }
   logDir = detail::valueOfRoot(*communicator, logDir);
+  if (detail::StatePage* const page = detail::StatePage::current()) {
+    page->noteLogDirectory(logDir);
+  }
   const bool isPerRank = options.rankPolicy == RankPolicy::kPerRank;
   WriterOptions writer = options.writer;
   writer.enabled = writer.enabled && (isPerRank || communicator->isRoot());

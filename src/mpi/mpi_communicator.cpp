@@ -2,11 +2,13 @@
 #include "steptape/mpi/mpi_communicator.h"
 
 #include <climits>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "steptape/base/error.h"
 
+#include "blackbox/state_page.h"
 #include "comm/posix_node_memory.h"
 #include "comm/split_wishes.h"
 #include "mpi/find_nodes.h"
@@ -31,6 +33,16 @@ void checkOptions(const MpiCommunicatorOptions& options, int size) {
   }
 }
 
+/// Notes that the processes of `world` belong together, for readers of their states. Collective.
+void noteLaunch(MPI_Comm world) {
+  detail::StatePage* const page = detail::StatePage::current();
+  std::uint64_t number = page == nullptr ? 0 : page->box().number;
+  MPI_Bcast(&number, 1, MPI_UINT64_T, 0, world);
+  if (page != nullptr) {
+    page->noteLaunch(number);
+  }
+}
+
 std::shared_ptr<mpi::detail::MpiGroup> makeGroup(MPI_Comm parent,
                                                  const MpiCommunicatorOptions& options) {
   mpi::detail::requireMpi("MpiCommunicator");
@@ -39,6 +51,11 @@ std::shared_ptr<mpi::detail::MpiGroup> makeGroup(MPI_Comm parent,
   MPI_Comm_size(parent, &size);
   checkOptions(options, size);
   const MPI_Comm data = mpi::detail::duplicate(parent, options.timeout);
+  int worldSize = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &worldSize);
+  if (size == worldSize) {
+    noteLaunch(data);
+  }
   return std::make_shared<mpi::detail::MpiGroup>(
       data, mpi::detail::findNodes(data, options.ranksPerNode), options);
 }

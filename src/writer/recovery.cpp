@@ -199,6 +199,14 @@ int writeAll(int descriptor, std::string_view bytes) {
   return 0;
 }
 
+/// Copies what a process kept of its state to a run, where `steptape autopsy` finds it.
+bool copyStateTo(const std::string& directory, const DeadBox& box) {
+  const std::string path = directory + "/" + kStateFolder + "/" +
+                           BoxHeader::textOf(box.header().host) + "-" +
+                           std::to_string(box.header().pid) + ".state";
+  return copyRankState(box.name(), path).ok();
+}
+
 /// Recovers one process.
 class Recovery {
  public:
@@ -278,20 +286,14 @@ class Recovery {
     }
   }
 
-  /// Copies what the process kept of its state to the run, where `steptape autopsy` finds it.
   bool copyState() {
     if (!hasBoxFile(box_.name(), kStatePart)) {
       return false;
     }
     for (const auto& [id, run] : process_.runs) {
       const RunPlace place = placeOf(run.directory);
-      if (place.inode == 0 || place.device != run.device || place.inode != run.inode) {
-        continue;
-      }
-      const std::string path = place.directory + "/" + kStateFolder + "/" +
-                               BoxHeader::textOf(box_.header().host) + "-" +
-                               std::to_string(box_.header().pid) + ".state";
-      if (copyRankState(box_.name(), path).ok()) {
+      if (place.inode != 0 && place.device == run.device && place.inode == run.inode &&
+          copyStateTo(place.directory, box_)) {
         return true;
       }
     }
@@ -446,6 +448,23 @@ bool mayHaveRun(const BoxName& box, const RunPlace& place, bool below) {
          hasRun(DeadProcess::decode(std::move(files), box.number), place, below);
 }
 
+/// Moves the state of a dead process that had no run of its own, such as a rank other than the
+/// root, to the run in `directory` if that belongs to its job.
+void moveStateOfOtherRank(const BoxName& name, const std::string& directory) {
+  DeadBox box;
+  RankState state;
+  if (box.claim(name) != DeadBox::State::kDead || !readRankState(name, &state).ok()) {
+    return;
+  }
+  const std::vector<std::string>& known = state.logDirectories;
+  const bool isOfJob = std::any_of(known.begin(), known.end(), [&](const std::string& logs) {
+    return placeOf(logs).directory == directory;
+  });
+  if (isOfJob && copyStateTo(directory, box)) {
+    box.remove({kStatePart});
+  }
+}
+
 }  // namespace
 
 RecoveryReport recoverRuns(const RecoveryOptions& options) {
@@ -453,6 +472,10 @@ RecoveryReport recoverRuns(const RecoveryOptions& options) {
   const bool isForAll = options.directory.empty();
   const RunPlace wanted = isForAll ? RunPlace() : placeOf(options.directory);
   for (const BoxName& name : listBoxes(boxFolder())) {
+    if (wanted.inode != 0 && !hasBoxFile(name, "names")) {
+      moveStateOfOtherRank(name, wanted.directory);
+      continue;
+    }
     if (!isForAll && !mayHaveRun(name, wanted, options.below)) {
       continue;
     }

@@ -40,6 +40,26 @@ function(expect_points tag operator count)
   endif()
 endfunction()
 
+# expect_same_points(<run> <run> <count>): checks that the runs have the same steps and losses, to the last digit.
+function(expect_same_points whole other count)
+  read_scalars(${whole})
+  set(expected_points "${SCALARS}")
+  read_scalars(${other})
+  math(EXPR last "${count} - 1")
+  foreach(tag IN ITEMS loss/train optimizer/learning_rate)
+    expect_points(${tag} EQUAL ${count})
+    foreach(point RANGE ${last})
+      foreach(part IN ITEMS 1 2)  # Step and value; the time differs.
+        string(JSON expected GET "${expected_points}" ${whole}/${tag} ${point} ${part})
+        string(JSON got GET "${SCALARS}" ${other}/${tag} ${point} ${part})
+        if(NOT got STREQUAL expected)
+          message(FATAL_ERROR "${other}/${tag}, point ${point}: got ${got}, expected ${expected} as in ${whole}")
+        endif()
+      endforeach()
+    endforeach()
+  endforeach()
+endfunction()
+
 # get_value(<variable> <tag>): sets the variable to the last value.
 function(get_value variable tag)
   string(JSON count LENGTH "${SCALARS}" ${RUN}/${tag})

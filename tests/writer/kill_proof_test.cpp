@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <random>
 #include <string>
@@ -27,6 +28,7 @@
 #include "blackbox/box_folder.h"
 #include "blackbox/process_box.h"
 #include "blackbox/rank_state.h"
+#include "blackbox/state_page.h"
 #include "support/small_disk.h"
 #include "writer/dead_process.h"
 #include "writer/faulty_file_system.h"
@@ -170,6 +172,20 @@ TEST_F(KillProofTest, TheStateOfADeadProcessMovesToItsRun) {
   detail::RankState state;
   ASSERT_TRUE(detail::readRankStateFile(states.front(), &state).ok());
   EXPECT_THAT(state.logDirectories, ElementsAre(HasSubstr("/run")));
+}
+
+TEST_F(KillProofTest, TheStateOfARankWithoutAWriterMovesToTheRunOfItsJob) {
+  std::filesystem::create_directories(run());
+  for (const std::string& directory : {run(), logs_.string() + "/other"}) {
+    killedChild([&] {
+      detail::StatePage::keep();
+      detail::StatePage::current()->noteLogDirectory(directory);
+    });
+  }
+  EXPECT_THAT(recoverRuns({run()}).processes, IsEmpty());
+  EXPECT_THAT(listBoxes(boxes_.string()), SizeIs(1)) << "the other run's";
+  const std::filesystem::directory_iterator states(run() + "/black_box");
+  EXPECT_EQ(std::distance(begin(states), end(states)), 1);
 }
 
 TEST_F(KillProofTest, AWriterOfAnotherRunLeavesItAlone) {

@@ -204,6 +204,20 @@ void dropDoubles(std::vector<RankView>* views) {
                views->end());
 }
 
+/// Adds those of `here` that were started together with one of the views.
+void addOtherRanks(const std::vector<RankView>& here, std::vector<RankView>* views) {
+  std::set<std::uint64_t> launches;
+  for (const RankView& view : *views) {
+    launches.insert(view.state.launch);
+  }
+  launches.erase(0);
+  for (const RankView& view : here) {
+    if (launches.count(view.state.launch) > 0) {
+      views->push_back(view);
+    }
+  }
+}
+
 std::string firstDirectory(const RankState& state) {
   return state.logDirectories.empty() ? "" : absolutePath(state.logDirectories.front());
 }
@@ -225,6 +239,11 @@ bool areDisjoint(const Job& a, const Job& b) {
 }
 
 bool isSameJob(const Job& job, const Job& other) {
+  const std::uint64_t launch = job.ranks.front().state.launch;
+  const std::uint64_t otherLaunch = other.ranks.front().state.launch;
+  if (launch != 0 && otherLaunch != 0) {
+    return launch == otherLaunch;
+  }
   if (!job.id.empty() || !other.id.empty()) {
     return job.id == other.id &&
            (job.worldSize == other.worldSize || job.worldSize < 0 || other.worldSize < 0);
@@ -337,6 +356,7 @@ std::vector<RankView> readViews(const std::vector<std::string>& paths,
                               path));
     }
   }
+  addOtherRanks(here, &views);
   dropDoubles(&views);
   return views;
 }
