@@ -112,6 +112,10 @@ std::shared_ptr<ProcessBox> ProcessBox::acquire(Status* why) {
   return box;
 }
 
+void ProcessBox::prepareFork() {
+  static_cast<void>(boxes());
+}
+
 ProcessBox::~ProcessBox() = default;
 
 bool ProcessBox::isOurs() const {

@@ -140,6 +140,7 @@ class STEPTAPE_EXPORT StatePage {
   TickConverter time_;  // of one thread at a time: the constructor's, then the backend's
   std::uint64_t calibrations_ = 0;
   std::int64_t oomKillsAtStart_ = -1;
+  StatePage* before_ = nullptr;
 };
 
 /// Notes a step in the page of this process, if there is one.

@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "blackbox/process_box.h"
 #include "writer/run_place.h"
 #include "writer/terminate_handler.h"
 
@@ -36,6 +37,7 @@ std::atomic<Backend*> Backend::current_{nullptr};
 
 Backend& Backend::instance() {
   static const bool kPrepared = [] {
+    ProcessBox::prepareFork();
     pthread_atfork(&beforeFork, &afterForkInParent, &afterForkInChild);
     callBeforeTerminate([] { instance().flushAllBeforeAbort(); });
     return true;
