@@ -47,7 +47,8 @@ double lastSignOf(const steptape::detail::RankState& state);
 
 /// Returns the states that `paths` name: files of states, directories with copies of them (in their
 /// files `*.state`), and log directories, which select the processes on this machine that log at or
-/// below them, and the other ranks of their jobs. All of this user's processes on this machine if `paths` is empty.
+/// below them, and the other ranks of their jobs. All of this user's processes on this machine if
+/// `paths` is empty.
 ///
 /// Nothing is changed, and no process is disturbed.
 ///
@@ -56,8 +57,9 @@ double lastSignOf(const steptape::detail::RankState& state);
 std::vector<RankView> readViews(const std::vector<std::string>& paths,
                                 std::vector<std::string>* problems);
 
-/// Groups states into jobs: by what the ranks of a job have in common, by the scheduler's job, or by the number of ranks and the log
-/// directory. A rank that has several states counts with the newest one. The newest job is first.
+/// Groups states into jobs: by what the ranks of a job have in common, by the scheduler's job, or
+/// by the number of ranks and the log directory. A rank that has several states counts with the
+/// newest one. The newest job is first.
 std::vector<Job> jobsOf(std::vector<RankView> views);
 
 }  // namespace steptape::tools
