@@ -7,6 +7,7 @@
 
 #include "steptape/base/dtype.h"
 
+#include "blackbox/box_file.h"
 #include "blackbox/state_layout.h"
 #include "blackbox/state_sections.h"
 
@@ -35,6 +36,16 @@ std::int64_t signedOf(Word word) {
 
 bool isOdd(Word sequence) {
   return sequence % 2 != 0;
+}
+
+std::vector<std::string> directoriesOf(const layout::Identity& identity) {
+  std::vector<std::string> directories;
+  for (const auto& directory : identity.directories) {
+    if (directory[0] != '\0') {
+      directories.push_back(BoxHeader::textOf(directory));
+    }
+  }
+  return directories;
 }
 
 /// Decodes the sections of one file.
@@ -99,11 +110,7 @@ class StateDecoder {
     state_.jobId = BoxHeader::textOf(identity.jobId);
     state_.launch = identity.launch;
     state_.command = BoxHeader::textOf(identity.command);
-    for (const auto& directory : identity.directories) {
-      if (directory[0] != '\0') {
-        state_.logDirectories.push_back(BoxHeader::textOf(directory));
-      }
-    }
+    state_.logDirectories = directoriesOf(identity);
   }
 
   void readProgress() {
@@ -305,6 +312,29 @@ const char* runPhaseName(RunPhase phase) noexcept {
       return "validation";
   }
   return "";
+}
+
+std::vector<std::string> readLogDirectories(const BoxName& box) {
+  constexpr std::size_t kHead = 16384;
+  std::string bytes;
+  layout::Table table;
+  if (!readBoxFile(box, kStatePart, kHead, &bytes).ok() ||
+      bytes.size() < layout::kTableOffset + sizeof(table)) {
+    return {};
+  }
+  std::memcpy(&table, bytes.data() + layout::kTableOffset, sizeof(table));
+  const std::size_t sections = std::min<std::size_t>(table.sections, table.section.size());
+  for (std::size_t i = 0; i < sections; ++i) {
+    const layout::Table::Section& section = table.section[i];
+    if (section.id == layout::kIdentity && section.offset < bytes.size()) {
+      layout::Identity identity{};
+      std::memcpy(&identity, bytes.data() + section.offset,
+                  std::min({sizeof(identity), std::size_t{section.entryBytes},
+                            bytes.size() - static_cast<std::size_t>(section.offset)}));
+      return directoriesOf(identity);
+    }
+  }
+  return {};
 }
 
 Status decodeRankState(std::string_view bytes, RankState* state) {

@@ -197,6 +197,12 @@ STEPTAPE_EXPORT Status readRankState(const BoxName& box, RankState* state);
 /// Like readRankState(), for a file at any path: a copy in a log directory, for example.
 STEPTAPE_EXPORT Status readRankStateFile(const std::string& path, RankState* state);
 
+/// Returns the log directories in the state of a process, without the rest; none if they cannot be
+/// read.
+///
+/// @cost One read of 16 KiB.
+STEPTAPE_EXPORT std::vector<std::string> readLogDirectories(const BoxName& box);
+
 /// Decodes the bytes of a whole file, which may be anything. Does not read `/proc`.
 STEPTAPE_EXPORT Status decodeRankState(std::string_view bytes, RankState* state);
 

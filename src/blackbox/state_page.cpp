@@ -5,11 +5,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <filesystem>
 #include <pthread.h>
 #include <string>
 #include <sys/syscall.h>
-#include <system_error>
 #include <unistd.h>
 #include <utility>
 
@@ -193,14 +191,9 @@ void StatePage::noteLaunch(std::uint64_t number) noexcept {
   }
 }
 
-void StatePage::noteLogDirectory(const std::string& given) noexcept {
+void StatePage::noteLogDirectory(std::string_view directory) noexcept {
   state_layout::Identity& identity = state_->identity;
-  if (given.empty()) {
-    return;
-  }
-  std::error_code error;
-  const std::string directory = std::filesystem::absolute(given, error).lexically_normal().string();
-  if (error || directory.empty()) {
+  if (directory.empty()) {
     return;
   }
   const SharedStore store(identity.sequence);
@@ -213,7 +206,7 @@ void StatePage::noteLogDirectory(const std::string& given) noexcept {
       return;
     }
     const std::string_view text(known.data(), ::strnlen(known.data(), known.size()));
-    if (text == std::string_view(directory).substr(0, known.size() - 1)) {
+    if (text == directory.substr(0, known.size() - 1)) {
       return;
     }
   }

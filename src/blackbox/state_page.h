@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <string_view>
 
 #include "steptape/base/clock.h"
@@ -70,8 +69,9 @@ class STEPTAPE_EXPORT StatePage {
   void noteRank(int rank, int worldSize, int localRank) noexcept;
   /// Notes what all ranks of one start of a job have in common: the number of rank 0's box.
   void noteLaunch(std::uint64_t number) noexcept;
-  /// Notes where this process logs, or rank 0 for it. May allocate, and call the system.
-  void noteLogDirectory(const std::string& directory) noexcept;
+  /// Notes where this process logs, or rank 0 for it.
+  /// @param directory Absolute: a reader has another working directory.
+  void noteLogDirectory(std::string_view directory) noexcept;
   void noteError(std::string_view text) noexcept;
 
   /// Notes that a step begins, or has ended; what the number means is the caller's matter.

@@ -10,6 +10,7 @@
 #include "blackbox/state_page.h"
 #include "distributed/open_on_all_ranks.h"
 #include "distributed/reduced_log.h"
+#include "writer/run_place.h"
 
 namespace steptape {
 namespace {
@@ -25,7 +26,7 @@ SummaryWriter openLocalWriter(std::string& logDir,
   }
   logDir = detail::valueOfRoot(*communicator, logDir);
   if (detail::StatePage* const page = detail::StatePage::current()) {
-    page->noteLogDirectory(logDir);
+    page->noteLogDirectory(detail::placeOf(logDir).directory);
   }
   const bool isPerRank = options.rankPolicy == RankPolicy::kPerRank;
   WriterOptions writer = options.writer;

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -43,6 +44,8 @@ namespace {
 
 // For how long the state of a dead process is kept that belongs to no run.
 constexpr double kStateDays = 7;
+// How many such states are kept, so that jobs which die again and again do not fill the memory.
+constexpr std::size_t kMostStates = 512;
 
 /// Returns the number of values in an event.
 std::uint64_t valuesOf(std::string_view payload) {
@@ -450,18 +453,42 @@ bool mayHaveRun(const BoxName& box, const RunPlace& place, bool below) {
 
 /// Moves the state of a dead process that had no run of its own, such as a rank other than the
 /// root, to the run in `directory` if that belongs to its job.
-void moveStateOfOtherRank(const BoxName& name, const std::string& directory) {
+///
+/// @return whether it did.
+bool moveStateOfOtherRank(const BoxName& name, const std::string& directory) {
+  const std::vector<std::string> known = readLogDirectories(name);
+  if (std::find(known.begin(), known.end(), directory) == known.end()) {
+    return false;
+  }
   DeadBox box;
-  RankState state;
-  if (box.claim(name) != DeadBox::State::kDead || !readRankState(name, &state).ok()) {
+  if (box.claim(name) != DeadBox::State::kDead || !copyStateTo(directory, box)) {
+    return false;
+  }
+  box.remove({kStatePart});
+  return true;
+}
+
+/// Removes the oldest states of dead processes, except kMostStates.
+///
+/// @param boxes Boxes without a run, of processes that may live.
+void removeOldStates(const std::vector<BoxName>& boxes) {
+  if (boxes.size() <= kMostStates) {
     return;
   }
-  const std::vector<std::string>& known = state.logDirectories;
-  const bool isOfJob = std::any_of(known.begin(), known.end(), [&](const std::string& logs) {
-    return placeOf(logs).directory == directory;
-  });
-  if (isOfJob && copyStateTo(directory, box)) {
-    box.remove({kStatePart});
+  std::vector<std::pair<std::pair<std::int64_t, std::int64_t>, const BoxName*>> byAge;
+  for (const BoxName& name : boxes) {
+    struct stat status {};
+    if (::stat(name.pathOf("id").c_str(), &status) == 0) {
+      byAge.push_back({{status.st_mtim.tv_sec, status.st_mtim.tv_nsec}, &name});
+    }
+  }
+  std::sort(byAge.begin(), byAge.end(), std::greater<>());
+  std::size_t dead = 0;
+  for (const auto& [created, name] : byAge) {
+    DeadBox box;
+    if (box.claim(*name) == DeadBox::State::kDead && ++dead > kMostStates) {
+      box.remove({kStatePart});
+    }
   }
 }
 
@@ -471,9 +498,13 @@ RecoveryReport recoverRuns(const RecoveryOptions& options) {
   RecoveryReport report;
   const bool isForAll = options.directory.empty();
   const RunPlace wanted = isForAll ? RunPlace() : placeOf(options.directory);
-  for (const BoxName& name : listBoxes(boxFolder())) {
-    if (wanted.inode != 0 && !hasBoxFile(name, "names")) {
-      moveStateOfOtherRank(name, wanted.directory);
+  const std::vector<BoxName> boxes = listBoxes(boxFolder());
+  std::vector<BoxName> statesOnly;
+  for (const BoxName& name : boxes) {
+    if (!isForAll && !hasBoxFile(name, "names")) {
+      if (wanted.inode == 0 || !moveStateOfOtherRank(name, wanted.directory)) {
+        statesOnly.push_back(name);
+      }
       continue;
     }
     if (!isForAll && !mayHaveRun(name, wanted, options.below)) {
@@ -497,6 +528,7 @@ RecoveryReport recoverRuns(const RecoveryOptions& options) {
     report.processes.push_back(
         Recovery(&box, std::move(process), wanted, options.discardMissing).run());
   }
+  removeOldStates(statesOnly);
   return report;
 }
 

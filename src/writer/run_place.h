@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "steptape/base/export.h"
+
 namespace steptape::detail {
 
 /// Where a run directory is, for another process: it may have another working directory, and the
@@ -14,6 +16,6 @@ struct RunPlace {
   std::uint64_t inode = 0;  ///< With `device`, the directory itself; 0: there is none.
 };
 
-RunPlace placeOf(const std::string& directory);
+STEPTAPE_EXPORT RunPlace placeOf(const std::string& directory);
 
 }  // namespace steptape::detail

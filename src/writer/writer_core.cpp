@@ -9,6 +9,7 @@
 #include "base/got_expected.h"
 #include "blackbox/state_page.h"
 #include "writer/recovery.h"
+#include "writer/run_place.h"
 
 namespace steptape::detail {
 namespace {
@@ -37,8 +38,10 @@ event::Event::What eventOf(event::Value value) {
 std::shared_ptr<WriterCore> WriterCore::create(std::string directory, WriterOptions options) {
   // Before the new event file: what is recovered must come before it in the order of names.
   RecoveryReport recovered;
+  std::string place;
   if (options.enabled) {
     recovered = recoverRuns({directory});
+    place = placeOf(directory).directory;
   }
   auto core = std::make_shared<WriterCore>(std::move(directory), std::move(options));
   for (const RecoveryReport::Process& process : recovered.processes) {
@@ -51,7 +54,7 @@ std::shared_ptr<WriterCore> WriterCore::create(std::string directory, WriterOpti
   if (core->context().options().enabled) {
     StatePage::keep();
     if (StatePage* const page = StatePage::current()) {
-      page->noteLogDirectory(core->context().directory());
+      page->noteLogDirectory(place);
     }
     Backend::instance().attach(core->sharedRun(),
                                [self = core.get()] { self->endSession(SessionStatus::kFailure); });

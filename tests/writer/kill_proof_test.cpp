@@ -14,6 +14,7 @@
 #include <iterator>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -34,6 +35,7 @@
 #include "writer/faulty_file_system.h"
 #include "writer/recovery.h"
 #include "writer/run_contents.h"
+#include "writer/run_place.h"
 
 #include <gmock/gmock.h>
 
@@ -44,9 +46,12 @@ using detail::BoxName;
 using detail::listBoxes;
 using detail::recoverRuns;
 using detail::RecoveryReport;
+using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::Pair;
 using ::testing::SizeIs;
 
@@ -179,13 +184,32 @@ TEST_F(KillProofTest, TheStateOfARankWithoutAWriterMovesToTheRunOfItsJob) {
   for (const std::string& directory : {run(), logs_.string() + "/other"}) {
     killedChild([&] {
       detail::StatePage::keep();
-      detail::StatePage::current()->noteLogDirectory(directory);
+      detail::StatePage::current()->noteLogDirectory(detail::placeOf(directory).directory);
     });
   }
   EXPECT_THAT(recoverRuns({run()}).processes, IsEmpty());
   EXPECT_THAT(listBoxes(boxes_.string()), SizeIs(1)) << "the other run's";
   const std::filesystem::directory_iterator states(run() + "/black_box");
   EXPECT_EQ(std::distance(begin(states), end(states)), 1);
+}
+
+TEST_F(KillProofTest, KeepsTheNewestStatesOfProcessesWithoutARun) {
+  std::filesystem::create_directories(run());
+  const auto numbers = [&] {
+    std::set<std::uint64_t> found;
+    for (const detail::BoxName& box : listBoxes(boxes_.string())) {
+      found.insert(box.number);
+    }
+    return found;
+  };
+  killedChild([] { detail::StatePage::keep(); });
+  const std::uint64_t oldest = *numbers().begin();
+  for (int i = 0; i < 512; ++i) {
+    killedChild([] { detail::StatePage::keep(); });
+  }
+  ASSERT_THAT(numbers(), SizeIs(513));
+  recoverRuns({run()});
+  EXPECT_THAT(numbers(), AllOf(SizeIs(512), Not(Contains(oldest))));
 }
 
 TEST_F(KillProofTest, AWriterOfAnotherRunLeavesItAlone) {
