@@ -70,6 +70,7 @@ void printReport(const RecoveryReport& report) {
 
 std::vector<std::string> textsOf(const std::vector<std::string>& texts) {
   std::vector<std::string> strings;
+  strings.reserve(texts.size());
   for (const std::string& text : texts) {
     strings.push_back(jsonString(text));
   }

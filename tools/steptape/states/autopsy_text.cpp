@@ -372,6 +372,7 @@ std::vector<Section> sectionsOf(const Job& job, const Verdict& verdict) {
 
 std::string jsonTexts(const std::vector<const RankView*>& ranks) {
   std::vector<std::string> texts;
+  texts.reserve(ranks.size());
   for (const RankView* const rank : ranks) {
     texts.push_back(rank->state.rank >= 0 ? jsonInteger(std::int64_t{rank->state.rank}) : "null");
   }
