@@ -20,6 +20,7 @@
 #include "steptape/checker/file_repair.h"             // IWYU pragma: export
 #include "steptape/comm/communicator.h"               // IWYU pragma: export
 #include "steptape/distributed/distributed_writer.h"  // IWYU pragma: export
+#include "steptape/distributed/hang_watchdog.h"       // IWYU pragma: export
 #include "steptape/distributed/machine_metrics.h"     // IWYU pragma: export
 #include "steptape/distributed/metric_average.h"      // IWYU pragma: export
 #include "steptape/distributed/straggler_report.h"    // IWYU pragma: export

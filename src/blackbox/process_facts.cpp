@@ -155,6 +155,13 @@ std::string commandLine() {
   return text;
 }
 
+bool isTraced() {
+  constexpr std::string_view kKey = "\nTracerPid:\t";
+  const std::string text = textOfFile("/proc/self/status");
+  const std::size_t at = text.find(kKey);
+  return at != std::string::npos && leadingNumber(text.substr(at + kKey.size())) > 0;
+}
+
 MemoryUse measureMemory() {
   static const CgroupFiles kCgroup = findCgroup();
   MemoryUse use;

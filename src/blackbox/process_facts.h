@@ -25,6 +25,9 @@ JobFacts jobFacts();
 /// Returns the arguments of this process, separated by spaces.
 std::string commandLine();
 
+/// Returns whether a debugger holds this process.
+STEPTAPE_EXPORT bool isTraced();
+
 /// Measures the memory of this process and of its cgroup.
 /// @cost Some reads of small files in /proc and /sys: about 50 us.
 STEPTAPE_EXPORT MemoryUse measureMemory();

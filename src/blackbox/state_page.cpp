@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "blackbox/state_page.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -8,6 +10,7 @@
 #include <pthread.h>
 #include <string>
 #include <sys/syscall.h>
+#include <tuple>
 #include <unistd.h>
 #include <utility>
 
@@ -233,6 +236,36 @@ void StatePage::noteStep(std::int64_t step) noexcept {
     storeSigned(progress.step, step);
     storeWord(progress.steps, steps + 1);
   }
+}
+
+StatePage::Progress StatePage::progress() const noexcept {
+  const state_layout::Progress& kept = state_->progress;
+  Progress progress;
+  const std::uint64_t noted = loadWord(kept.steps);
+  const state_layout::Heartbeat& logged = state_->heartbeat;
+  progress.steps = noted > 0 || loadWord(logged.hasStep) == 0 ? noted : loadWord(logged.step) + 1;
+  progress.phase = static_cast<RunPhase>(loadWord(kept.phase));
+  progress.activity = loadWord(state_->counters.collectives);
+  for (const state_layout::Collective& collective : state_->collectives) {
+    progress.activity += loadWord(collective.sequence);
+  }
+  for (const state_layout::Thread& thread : state_->threads) {
+    progress.activity += loadWord(thread.sequence);
+  }
+  std::array<double, std::tuple_size_v<decltype(kept.stepTicks)>> times{};
+  const std::size_t count = std::min<std::uint64_t>(noted, times.size());
+  std::size_t known = 0;
+  for (std::size_t i = 1; i < count; ++i) {
+    const std::uint64_t later = loadWord(kept.stepTicks[(noted - i) % times.size()]);
+    const std::uint64_t earlier = loadWord(kept.stepTicks[(noted - i - 1) % times.size()]);
+    times[known++] = static_cast<double>(later - earlier) * nanosPerTick() * 1e-9;
+  }
+  if (known > 0) {
+    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(known / 2);
+    std::nth_element(times.begin(), middle, times.begin() + static_cast<std::ptrdiff_t>(known));
+    progress.medianStep = *middle;
+  }
+  return progress;
 }
 
 RunPhase StatePage::setPhase(RunPhase phase) noexcept {

@@ -97,6 +97,15 @@ class STEPTAPE_EXPORT StatePage {
   void addName(std::uint16_t number, std::string_view text) noexcept;
   std::size_t names() const noexcept;
 
+  /// How far the process is.
+  struct Progress {
+    std::uint64_t steps = 0;  ///< How many were noted; if none, 1 + the largest one logged.
+    RunPhase phase = RunPhase::kUnknown;
+    double medianStep = 0;       ///< Seconds between the last steps; 0: unknown.
+    std::uint64_t activity = 0;  ///< Grows when a zone, operator or collective begins or ends.
+  };
+  Progress progress() const noexcept;
+
   // For the writers' background thread.
   void noteHeartbeat() noexcept;
   void noteLoggedStep(std::int64_t step) noexcept;

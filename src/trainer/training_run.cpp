@@ -71,6 +71,9 @@ TrainingRun::TrainingRun(TrainerParts& parts, BatchLoader& train, BatchLoader& t
   if (options_.machineMetrics) {
     machine_.emplace(parts.writer, machineOptions(parts));
   }
+  if (options_.hangWatchdog) {
+    watchdog_.emplace(parts.writer, *options_.hangWatchdog);
+  }
 }
 
 TrainingResult TrainingRun::run() {

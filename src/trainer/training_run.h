@@ -6,6 +6,7 @@
 #include <string>
 
 #include "steptape/data/batch_loader.h"
+#include "steptape/distributed/hang_watchdog.h"
 #include "steptape/distributed/machine_metrics.h"
 #include "steptape/distributed/straggler_report.h"
 
@@ -71,6 +72,7 @@ class TrainingRun {
   ProgressReport report_;
   StragglerReport times_;
   std::optional<MachineMetrics> machine_;
+  std::optional<HangWatchdog> watchdog_;
   /// Reset at the end, when the parameters leave the memory that the ranks share.
   std::optional<TrainStep> step_;
   std::optional<StepLoop> loop_;        ///< Present while TrainStep is.

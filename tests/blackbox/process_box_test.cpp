@@ -14,9 +14,8 @@
 #include <unistd.h>
 #include <vector>
 
-#include "steptape/testing/temp_dir.h"
-
 #include "support/content_of.h"
+#include "support/own_black_boxes.h"
 
 #include <gtest/gtest.h>
 
@@ -27,9 +26,6 @@ constexpr std::size_t kPage = 4096;
 
 class ProcessBoxTest : public ::testing::Test {
  protected:
-  void SetUp() override { setenv("STEPTAPE_BLACK_BOX", folder_.string().c_str(), 1); }
-  void TearDown() override { unsetenv("STEPTAPE_BLACK_BOX"); }
-
   std::shared_ptr<ProcessBox> acquire() {
     Status why;
     std::shared_ptr<ProcessBox> box = ProcessBox::acquire(&why);
@@ -49,12 +45,12 @@ class ProcessBoxTest : public ::testing::Test {
     }
     int status = 0;
     waitpid(child, &status, 0);
-    const std::vector<BoxName> boxes = listBoxes(folder_.string());
+    const std::vector<BoxName> boxes = listBoxes(boxes_.folder());
     EXPECT_EQ(boxes.size(), 1U);
     return boxes.empty() ? BoxName() : boxes.front();
   }
 
-  testing::TempDir folder_;
+  test::OwnBlackBoxes boxes_;
 };
 
 TEST_F(ProcessBoxTest, LeavesNothingBehindWhenTheLastReferenceGoes) {
@@ -62,9 +58,9 @@ TEST_F(ProcessBoxTest, LeavesNothingBehindWhenTheLastReferenceGoes) {
   std::shared_ptr<ProcessBox> second = acquire();
   EXPECT_EQ(first, second);
   first.reset();
-  EXPECT_EQ(listBoxes(folder_.string()).size(), 1U);
+  EXPECT_EQ(listBoxes(boxes_.folder()).size(), 1U);
   second.reset();
-  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+  EXPECT_TRUE(std::filesystem::is_empty(boxes_.folder()));
 }
 
 TEST_F(ProcessBoxTest, IsNotDeadWhileItsProcessLives) {
@@ -125,7 +121,7 @@ TEST_F(ProcessBoxTest, OfAChildIsAnotherOne) {
   int status = 0;
   waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
-  const std::vector<BoxName> boxes = listBoxes(folder_.string());
+  const std::vector<BoxName> boxes = listBoxes(boxes_.folder());
   ASSERT_EQ(boxes.size(), 2U) << "the child has removed its parent's box, or _exit() its own";
 }
 
@@ -189,7 +185,7 @@ TEST_F(ProcessBoxTest, FileIsReadableByItsUserOnlyAndNeverReplaced) {
 
 TEST_F(ProcessBoxTest, FolderMayBeMissingOrOff) {
   Status why;
-  setenv("STEPTAPE_BLACK_BOX", (folder_.string() + "/none").c_str(), 1);
+  setenv("STEPTAPE_BLACK_BOX", (boxes_.folder() + "/none").c_str(), 1);
   EXPECT_EQ(ProcessBox::acquire(&why), nullptr);
   EXPECT_FALSE(why.ok());
   EXPECT_TRUE(listBoxes(boxFolder()).empty());
@@ -199,16 +195,16 @@ TEST_F(ProcessBoxTest, FolderMayBeMissingOrOff) {
 }
 
 TEST_F(ProcessBoxTest, OtherFilesOfTheFolderAreNoBoxes) {
-  const std::string prefix = folder_.string() + "/steptape-" + std::to_string(getuid()) + "-";
+  const std::string prefix = boxes_.folder() + "/steptape-" + std::to_string(getuid()) + "-";
   for (const char* name : {"0123456789ABCDEF.id", "0123456789abcdef.log", "12.id", ".id",
                            "0123456789abcdeg.id", "-123456789abcdef.id"}) {
     std::ofstream(prefix + name) << "x";
   }
-  std::ofstream(folder_.string() + "/steptape-99999-0123456789abcdef.id") << "x";
-  EXPECT_TRUE(listBoxes(folder_.string()).empty());
+  std::ofstream(boxes_.folder() + "/steptape-99999-0123456789abcdef.id") << "x";
+  EXPECT_TRUE(listBoxes(boxes_.folder()).empty());
   std::ofstream(prefix + "0123456789abcdef.id") << "x";
-  ASSERT_EQ(listBoxes(folder_.string()).size(), 1U);
-  EXPECT_EQ(DeadBox().claim(listBoxes(folder_.string()).front()), DeadBox::State::kNothing);
+  ASSERT_EQ(listBoxes(boxes_.folder()).size(), 1U);
+  EXPECT_EQ(DeadBox().claim(listBoxes(boxes_.folder()).front()), DeadBox::State::kNothing);
 }
 
 TEST(BoxHeaderTest, OfThisProcessIsKnownToLiveAndADeadOneIsNot) {

@@ -11,9 +11,8 @@
 #include <unistd.h>
 #include <vector>
 
-#include "steptape/testing/temp_dir.h"
-
 #include "blackbox/rank_state.h"
+#include "support/own_black_boxes.h"
 
 #include <gtest/gtest.h>
 
@@ -111,10 +110,7 @@ class StateChild {
 /// Gives each test a folder for black boxes of its own.
 class StateTest : public ::testing::Test {
  protected:
-  void SetUp() override { setenv("STEPTAPE_BLACK_BOX", folder().c_str(), 1); }
-  void TearDown() override { unsetenv("STEPTAPE_BLACK_BOX"); }
-
-  std::string folder() const { return folder_.string(); }
+  std::string folder() const { return boxes_.folder(); }
   std::vector<detail::BoxName> boxes() const { return detail::listBoxes(folder()); }
 
   /// Returns the state in the only box.
@@ -130,7 +126,7 @@ class StateTest : public ::testing::Test {
   }
 
  private:
-  testing::TempDir folder_;
+  test::OwnBlackBoxes boxes_;
 };
 
 }  // namespace steptape::test

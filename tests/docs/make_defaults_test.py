@@ -49,6 +49,8 @@ def expected(text, field, place):
     text = re.split("[:;]", text)[0].strip()
     if text in ("–", "none", "no limit"):
         return f"isNone({field})"
+    if text == "on":
+        return f"!isNone({field})"
     if text in ("true", "false"):
         return f"{field} == {text}"
     if names := re.findall(r"`(\w+)`", text):

@@ -6,6 +6,7 @@
 #include "steptape/testing/temp_dir.h"
 
 #include "mpi/job.h"
+#include "support/own_black_boxes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -48,6 +49,7 @@ class TrainingJob {
   std::string directory() const { return directory_.string(); }
 
  private:
+  OwnBlackBoxes boxes_;
   testing::TempDir directory_;
 };
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <sys/wait.h>
 
+#include "support/own_black_boxes.h"
+
 namespace steptape::test {
 
 /// The exit status of a job under mpiexec, and the output of all its ranks.
@@ -16,6 +18,7 @@ struct JobEnd {
 
 /// Runs a shell command. coreutils' timeout limits it; its exit code is then 124.
 inline JobEnd runJob(const std::string& command) {
+  const OwnBlackBoxes boxes;
   std::FILE* pipe = popen(("timeout 60 " + command + " 2>&1").c_str(), "r");
   if (pipe == nullptr) {
     return {-1, "popen failed"};

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the state of each process of a real job tells about its collectives.
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "steptape/distributed/hang_watchdog.h"
 #include "steptape/mpi.h"
+#include "steptape/testing/temp_dir.h"
 
 #include "blackbox/state_page.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace steptape {
@@ -18,6 +22,7 @@ namespace {
 
 using detail::RankState;
 using detail::StatePage;
+using ::testing::HasSubstr;
 
 /// Returns the state of each process of the job, which are all on this node.
 class MpiState : public ::testing::Test {
@@ -83,6 +88,48 @@ TEST_F(MpiState, ShowsWhoWaitsInACollectiveAndWhoIsBehind) {
   const RankState own = stateOf(world_->rank());
   EXPECT_EQ(own.collectives.back().phase, RankState::CollectivePhase::kCompleted);
   world_->barrier();
+}
+
+TEST_F(MpiState, LetsTheWatchdogNameTheRankThatIsBehind) {
+  if (world_->size() == 1) {
+    return;  // nobody waits
+  }
+  const testing::TempDir directory;
+  std::string report;
+  {
+    DistributedWriter writer(directory.string(), world_);  // in rank 0's
+    HangWatchdogOptions options;
+    options.minimum = std::chrono::seconds(2);
+    options.onHang = [&](const std::string& text) { report = text; };
+    const HangWatchdog watchdog(writer, options);
+    for (std::int64_t step = 0; step < 5; ++step) {
+      StatePage::current()->noteStep(step);
+      world_->barrier();
+    }
+    if (world_->rank() == world_->size() - 1) {
+      const auto hasReported = [&](int rank) {
+        return stateOf(rank).lastError.find("no step has ended for ") == 0;
+      };
+      int rank = 0;
+      const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(50);
+      while (!hasReported(rank) && std::chrono::steady_clock::now() < deadline) {
+        rank = (rank + 1) % world_->size();
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      }
+    }
+    std::vector<float> data(1000, 1);
+    CollectiveOptions gradients;
+    gradients.name = "gradients";
+    world_->allreduce(data, ReduceOp::kSum, gradients);
+  }
+  std::string all;
+  for (const std::string& text : world_->allgather(report)) {
+    all += text;
+  }
+  const std::string late = "rank " + std::to_string(world_->size() - 1) + " (process ";
+  EXPECT_THAT(all, HasSubstr("  rank 0 (process "));
+  EXPECT_THAT(all, HasSubstr("in allreduce(sum) 'gradients', number "));
+  EXPECT_THAT(all, HasSubstr("  behind: " + late));
 }
 
 }  // namespace

@@ -140,14 +140,14 @@ TEST_F(AutopsyCommand, ReadsCopiesThatWereCollectedFromSeveralMachines) {
   const auto second = rank(1, 2, 0, false);  // its writer moves the first one's state to the run
   second->end(SIGKILL);
   std::filesystem::create_directories(path("collected/node1"));
-  for (const char* const folder : {"boxes", "runs/a/black_box"}) {
-    for (const auto& entry : std::filesystem::directory_iterator(path(folder))) {
+  for (const std::string& folder : {boxes_.folder(), path("runs/a/black_box")}) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
       if (entry.path().extension() == ".state") {
         std::filesystem::copy(entry.path(), path("collected/node1"));
       }
     }
   }
-  std::filesystem::remove_all(path("boxes"));
+  std::filesystem::remove_all(boxes_.folder());
   const Outcome outcome = steptape("autopsy collected");
   EXPECT_EQ(outcome.exitCode, 0) << outcome.error;
   EXPECT_THAT(outcome.out, HasSubstr("Rank 0 on "));

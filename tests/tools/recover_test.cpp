@@ -8,7 +8,7 @@
 
 #include "steptape/writer/summary_writer.h"
 
-#include "tools/tool_fixture.h"
+#include "tools/state_job.h"
 #include "writer/faulty_file_system.h"
 
 #include <gmock/gmock.h>
@@ -19,18 +19,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 
-class RecoverCommand : public ToolFixture {
+class RecoverCommand : public StateJob {
  protected:
-  void SetUp() override {
-    ToolFixture::SetUp();
-    std::filesystem::create_directory(path("boxes"));
-    setenv("STEPTAPE_BLACK_BOX", path("boxes").c_str(), 1);
-  }
-  void TearDown() override {
-    unsetenv("STEPTAPE_BLACK_BOX");
-    ToolFixture::TearDown();
-  }
-
   /// Logs two scalars in a process that is killed before it has written them.
   void killedRun(const std::string& run) const {
     const pid_t child = fork();
@@ -58,7 +48,7 @@ TEST_F(RecoverCommand, BringsTheScalarsOfAKilledProgramIntoItsRun) {
                            "  written: .*/runs/a/events.out.tfevents.*\n"));
   EXPECT_THAT(steptape("export runs/a --format csv").out, HasSubstr("0.25"));
   EXPECT_EQ(steptape("recover runs").out, "nothing to recover\n");
-  EXPECT_TRUE(std::filesystem::is_empty(path("boxes")));
+  EXPECT_TRUE(std::filesystem::is_empty(boxes_.folder()));
 }
 
 TEST_F(RecoverCommand, ReportsAsJsonWhatItDid) {

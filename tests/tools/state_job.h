@@ -3,12 +3,12 @@
 
 #include <csignal>
 #include <cstdlib>
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/own_black_boxes.h"
 #include "tools/tool_fixture.h"
 
 namespace steptape {
@@ -66,15 +66,7 @@ class RankProcess {
 /// Gives each test a folder for black boxes of its own.
 class StateJob : public ToolFixture {
  protected:
-  void SetUp() override {
-    ToolFixture::SetUp();
-    std::filesystem::create_directory(path("boxes"));
-    setenv("STEPTAPE_BLACK_BOX", path("boxes").c_str(), 1);
-  }
-  void TearDown() override {
-    unsetenv("STEPTAPE_BLACK_BOX");
-    ToolFixture::TearDown();
-  }
+  test::OwnBlackBoxes boxes_;
 };
 
 }  // namespace steptape

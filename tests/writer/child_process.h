@@ -8,6 +8,8 @@
 #include <thread>
 #include <unistd.h>
 
+#include "support/own_black_boxes.h"
+
 #include <gtest/gtest.h>
 
 namespace steptape {
@@ -15,6 +17,7 @@ namespace steptape {
 /// Runs `body` in a child process and returns its wait status; kills it after a bound.
 template <typename Body>
 int runInChild(const Body& body) {
+  const test::OwnBlackBoxes boxes;
   const pid_t child = fork();
   if (child == 0) {
     body();

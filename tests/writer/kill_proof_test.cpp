@@ -30,6 +30,7 @@
 #include "blackbox/process_box.h"
 #include "blackbox/rank_state.h"
 #include "blackbox/state_page.h"
+#include "support/own_black_boxes.h"
 #include "support/small_disk.h"
 #include "writer/dead_process.h"
 #include "writer/faulty_file_system.h"
@@ -66,16 +67,12 @@ struct Taken {
 class KillProofTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    setenv("STEPTAPE_BLACK_BOX", boxes_.string().c_str(), 1);
     void* const memory =
         mmap(nullptr, sizeof(Taken), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     ASSERT_NE(memory, MAP_FAILED);
     taken_ = new (memory) Taken{};
   }
-  void TearDown() override {
-    munmap(taken_, sizeof(Taken));
-    unsetenv("STEPTAPE_BLACK_BOX");
-  }
+  void TearDown() override { munmap(taken_, sizeof(Taken)); }
 
   std::string run() const { return logs_.string() + "/run"; }
 
@@ -124,7 +121,7 @@ class KillProofTest : public ::testing::Test {
   /// process ends normally, and until somebody has read why it was killed.
   std::vector<std::string> boxFiles() const {
     std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(boxes_.path())) {
+    for (const auto& entry : std::filesystem::directory_iterator(boxes_.folder())) {
       const std::filesystem::path path = entry.path();
       if (path.extension() != ".state" && path.extension() != ".id") {
         names.push_back(path.filename().string());
@@ -133,7 +130,7 @@ class KillProofTest : public ::testing::Test {
     return names;
   }
 
-  testing::TempDir boxes_;
+  test::OwnBlackBoxes boxes_;
   testing::TempDir logs_;
   Taken* taken_ = nullptr;
 };
@@ -168,7 +165,7 @@ TEST_F(KillProofTest, TheNextWriterOfARunRecoversIt) {
 TEST_F(KillProofTest, TheStateOfADeadProcessMovesToItsRun) {
   killedWriter([](SummaryWriter& writer) { writer.addScalar("loss", 1, 7); });
   ASSERT_EQ(recovered().values, 1U);
-  EXPECT_TRUE(std::filesystem::is_empty(boxes_.path()));
+  EXPECT_TRUE(std::filesystem::is_empty(boxes_.folder()));
   std::vector<std::string> states;
   for (const auto& entry : std::filesystem::directory_iterator(run() + "/black_box")) {
     states.push_back(entry.path().string());
@@ -188,7 +185,7 @@ TEST_F(KillProofTest, TheStateOfARankWithoutAWriterMovesToTheRunOfItsJob) {
     });
   }
   EXPECT_THAT(recoverRuns({run()}).processes, IsEmpty());
-  EXPECT_THAT(listBoxes(boxes_.string()), SizeIs(1)) << "the other run's";
+  EXPECT_THAT(listBoxes(boxes_.folder()), SizeIs(1)) << "the other run's";
   const std::filesystem::directory_iterator states(run() + "/black_box");
   EXPECT_EQ(std::distance(begin(states), end(states)), 1);
 }
@@ -197,7 +194,7 @@ TEST_F(KillProofTest, KeepsTheNewestStatesOfProcessesWithoutARun) {
   std::filesystem::create_directories(run());
   const auto numbers = [&] {
     std::set<std::uint64_t> found;
-    for (const detail::BoxName& box : listBoxes(boxes_.string())) {
+    for (const detail::BoxName& box : listBoxes(boxes_.folder())) {
       found.insert(box.number);
     }
     return found;
@@ -441,7 +438,7 @@ TEST_F(KillProofTest, AFileThatWasChangedSinceIsLeftAloneAndTheRestGoesToAnother
 }
 
 TEST_F(KillProofTest, AFolderThatRefusesIsReportedOnceAndLoggingGoesOn) {
-  setenv("STEPTAPE_BLACK_BOX", (boxes_.string() + "/missing").c_str(), 1);
+  setenv("STEPTAPE_BLACK_BOX", (boxes_.folder() + "/missing").c_str(), 1);
   std::vector<std::string> errors;
   {
     WriterOptions options;
@@ -472,7 +469,7 @@ TEST_F(KillProofTest, DamageIsReportedOrWithoutEffect) {
     writer.addScalar("a", 1, 20);
     raise(SIGKILL);
   });
-  const BoxName name = listBoxes(boxes_.string()).at(0);
+  const BoxName name = listBoxes(boxes_.folder()).at(0);
   detail::DeadProcess::Files files;
   ASSERT_TRUE(readBoxFile(name, "names", 1 << 20, &files.names).ok());
   ASSERT_TRUE(readBoxFile(name, "log", 1 << 20, &files.log).ok());
@@ -531,7 +528,7 @@ TEST_F(KillProofTest, AfterABootOnlyTheLogIsTrusted) {
     raise(SIGKILL);
   });
   // What a box looks like on a disk after the machine was booted.
-  const BoxName name = listBoxes(boxes_.string()).at(0);
+  const BoxName name = listBoxes(boxes_.folder()).at(0);
   std::string id;
   ASSERT_TRUE(readBoxFile(name, "id", 1 << 20, &id).ok());
   detail::BoxHeader header;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "steptape/base/export.h"
+#include "steptape/distributed/hang_watchdog.h"
 #include "steptape/distributed/machine_metrics.h"
 #include "steptape/parallel/gradient_sync.h"
 #include "steptape/profile/profiler_options.h"
@@ -184,6 +185,10 @@ struct TrainerOptions {
   /// MachineMetrics. The GPU is the one that the rank trains on. `machineMetrics.emplace()` logs
   /// about every 10 s. Unset: none.
   std::optional<MachineMetricsOptions> machineMetrics;
+
+  /// Reports that no step has ended for a long time, with what each rank does; see HangWatchdog.
+  /// Unset: nothing is reported.
+  std::optional<HangWatchdogOptions> hangWatchdog = HangWatchdogOptions{};
 
   /// Tokens in a sample, such as the length of a language model's sequences. If set, the speed is
   /// printed and logged as tokens per second, as `tokens_per_second` instead of

@@ -26,11 +26,6 @@ constexpr double kHandlerSeconds = 10;
 // Schedulers give a process this long between SIGTERM and SIGKILL, and many of them less.
 constexpr double kGraceSeconds = 90;
 
-bool isInFlight(const RankState::Collective& collective) {
-  return collective.phase != CollectivePhase::kCompleted &&
-         collective.phase != CollectivePhase::kFailed;
-}
-
 /// @source sigaction(2), "The si_code field"
 std::string faultOf(const RankState::Death& death) {
   const std::string address = fmt::format("0x{:x}", death.address);
@@ -185,15 +180,6 @@ bool isDead(const RankView& rank) {
           rank.state.heartbeat - rank.state.death.time < kHandlerSeconds);
 }
 
-const RankState::Group* groupOf(const RankState& state, std::uint64_t id) {
-  for (const RankState::Group& group : state.groups) {
-    if (group.id == id) {
-      return &group;
-    }
-  }
-  return nullptr;
-}
-
 void findBlocked(const Job& job, Verdict* verdict) {
   std::map<std::pair<std::uint64_t, std::uint64_t>, BlockedCollective> found;
   for (const RankView& rank : job.ranks) {
@@ -316,35 +302,6 @@ Surroundings surroundingsHere() {
           BoxHeader::textOf(steptape::detail::headerOfThisProcess().host)};
 }
 
-const RankState::Collective* collectiveInFlight(const RankState& state) {
-  const RankState::Collective* found = nullptr;
-  for (const RankState::Collective& collective : state.collectives) {
-    if (!isInFlight(collective)) {
-      continue;
-    }
-    const bool waits = collective.phase == CollectivePhase::kWaiting;
-    if (found == nullptr || (waits && found->phase != CollectivePhase::kWaiting)) {
-      found = &collective;
-    }
-  }
-  return found;
-}
-
-const RankState::Thread* mainThread(const RankState& state) {
-  const RankState::Collective* const collective = collectiveInFlight(state);
-  const RankState::Thread* found = nullptr;
-  const auto weight = [&](const RankState::Thread& thread) {
-    return std::make_tuple(collective != nullptr && collective->thread == thread.tid,
-                           thread.tid == state.process.pid, thread.zones.back().start);
-  };
-  for (const RankState::Thread& thread : state.threads) {
-    if (!thread.zones.empty() && (found == nullptr || weight(thread) > weight(*found))) {
-      found = &thread;
-    }
-  }
-  return found;
-}
-
 std::string rangesOf(const std::vector<int>& numbers) {
   std::string text;
   for (std::size_t i = 0; i < numbers.size();) {
@@ -376,19 +333,6 @@ std::string namesOf(const std::vector<const RankView*>& ranks) {
   std::sort(numbers.begin(), numbers.end());
   return fmt::format("rank{} {}{}{}", numbers.size() == 1 ? "" : "s", rangesOf(numbers),
                      text.empty() ? "" : ", ", text);
-}
-
-double medianStepTime(const RankState& state) {
-  std::vector<double> times;
-  for (std::size_t i = 1; i < state.stepTimes.size(); ++i) {
-    times.push_back(state.stepTimes[i] - state.stepTimes[i - 1]);
-  }
-  if (times.empty()) {
-    return 0;
-  }
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::nth_element(times.begin(), middle, times.end());
-  return std::max(0.0, *middle);
 }
 
 Verdict judge(const Job& job, const Surroundings& here) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "blackbox/state_queries.h"
 #include "tools/steptape/states/rank_view.h"
 
 namespace steptape::tools {
@@ -79,22 +80,10 @@ Surroundings surroundingsHere();
 
 Verdict judge(const Job& job, const Surroundings& here);
 
-/// Returns the collective that a process waits in: the innermost that waits for ranks, else the
-/// oldest one in flight; null if there is none.
-const steptape::detail::RankState::Collective* collectiveInFlight(
-    const steptape::detail::RankState& state);
-
-/// Returns the thread that shows best what a process does: that of its collective, else its first
-/// thread, else the one whose zone began last; null if none has a zone.
-const steptape::detail::RankState::Thread* mainThread(const steptape::detail::RankState& state);
-
 /// Returns "0-3, 8" for sorted numbers.
 std::string rangesOf(const std::vector<int>& numbers);
 
 /// Returns "rank 3", "ranks 0-2, 5", "process 4711" or "process 4711, process 4712".
 std::string namesOf(const std::vector<const RankView*>& ranks);
-
-/// Returns the median time between the last steps; 0 if it is unknown.
-double medianStepTime(const steptape::detail::RankState& state);
 
 }  // namespace steptape::tools
