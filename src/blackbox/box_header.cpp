@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <limits.h>
+#include <optional>
+#include <string>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include "base/crc32c.h"
 #include "base/got_expected.h"
 #include "base/host_name.h"
+#include "base/process_stat.h"
 #include "base/whole_file.h"
 
 namespace steptape::detail {
@@ -28,14 +30,11 @@ void copyText(std::string_view text, std::array<char, kSize>* field) {
   std::copy_n(text.data(), std::min(text.size(), kSize - 1), field->data());
 }
 
-/// Returns a small file of /proc; empty if it cannot be read.
-std::string procFile(const std::string& path) {
-  std::string text;
-  return readWholeFile(path, text).ok() ? text : std::string();
-}
-
 std::string bootId() {
-  std::string text = procFile("/proc/sys/kernel/random/boot_id");
+  std::string text;
+  if (!readWholeFile("/proc/sys/kernel/random/boot_id", text).ok()) {
+    return {};
+  }
   while (!text.empty() && text.back() == '\n') {
     text.pop_back();
   }
@@ -43,27 +42,10 @@ std::string bootId() {
 }
 
 /// Returns when a process started, in clock ticks after the boot; 0 if there is no such process, or
-/// if it has ended and its parent has not yet asked for its exit code.
-/// @source proc_pid_stat(5), fields 3 and 22
-std::uint64_t startOf(const std::string& pid) {
-  const std::string stat = procFile("/proc/" + pid + "/stat");
-  // The name in field 2 may contain spaces and parentheses.
-  std::size_t at = stat.rfind(')');
-  if (at == std::string::npos) {
-    return 0;
-  }
-  constexpr std::size_t kToState = 2;
-  if (at + kToState >= stat.size() || stat[at + kToState] == 'Z' || stat[at + kToState] == 'X') {
-    return 0;
-  }
-  constexpr int kFieldsBetween = 20;  // from before field 3 to before field 22
-  for (int field = 0; field < kFieldsBetween; ++field) {
-    at = stat.find(' ', at + 1);
-    if (at == std::string::npos) {
-      return 0;
-    }
-  }
-  return std::strtoull(stat.c_str() + at, nullptr, 10);
+/// if it has ended.
+std::uint64_t startOf(const std::string& process) {
+  const std::optional<ProcessStat> stat = readProcessStat(process);
+  return stat && !stat->hasEnded() ? stat->start : 0;
 }
 
 /// Returns what tells the namespace of process numbers apart from others; 0 if it is unknown.

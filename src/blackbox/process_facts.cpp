@@ -46,7 +46,8 @@ std::int64_t numberAfter(const std::string& text, std::string_view key) {
   while (at < text.size()) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     const std::string line = text.substr(at, end - at);
-    if (startsWith(line, key) && line.size() > key.size() && line[key.size()] == ' ') {
+    if (startsWith(line, key) && line.size() > key.size() &&
+        (line[key.size()] == ' ' || line[key.size()] == '\t')) {
       return leadingNumber(line.substr(key.size() + 1));
     }
     at = end + 1;
@@ -156,10 +157,7 @@ std::string commandLine() {
 }
 
 bool isTraced() {
-  constexpr std::string_view kKey = "\nTracerPid:\t";
-  const std::string text = textOfFile("/proc/self/status");
-  const std::size_t at = text.find(kKey);
-  return at != std::string::npos && leadingNumber(text.substr(at + kKey.size())) > 0;
+  return numberAfter(textOfFile("/proc/self/status"), "TracerPid:") > 0;
 }
 
 MemoryUse measureMemory() {

@@ -190,6 +190,9 @@ class StateDecoder {
     for (const layout::Collective& one : found) {
       RankState::Collective& shown = state_.collectives.emplace_back();
       shown.name = BoxHeader::textOf(one.name);
+      if (shown.name.size() + 1 == one.name.size()) {
+        shown.name += "...";  // it had no more room
+      }
       shown.group = one.group;
       shown.sequence = one.groupSequence;
       shown.bytes = signedOf(one.bytes);

@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "base/process_stat.h"
 #include "base/text.h"
 #include "blackbox/state_queries.h"
 
@@ -26,7 +27,7 @@ std::string placeOf(const RankState& state, double now) {
   std::string text = nameOf(state) + ":";
   text += state.hasStep ? " step " + std::to_string(state.step) : std::string(" no step yet");
   const std::string phase = runPhaseName(state.phase);
-  text += phase.empty() ? "" : ", " + phase;
+  text += phase.empty() ? "" : ", phase " + phase;
   double since = state.stepTime;
   if (const RankState::Thread* const thread = mainThread(state)) {
     text += ", zone '" + thread->zones.back().name + "'";
@@ -40,9 +41,12 @@ std::string placeOf(const RankState& state, double now) {
     since = collective->start;
   }
   text += since > 0 && since <= now ? ", for " + secondsText(now - since) : "";
-  if (state.heartbeat > 0 && now - state.heartbeat > kOldHeartbeat) {
+  const auto stat = readProcessStat(std::to_string(state.process.pid));
+  if (stat && stat->start == state.process.processStart && stat->isStopped()) {
+    text += "; the process is stopped";
+  } else if (state.heartbeat > 0 && now - state.heartbeat > kOldHeartbeat) {
     text += "; its background thread has not run for " + secondsText(now - state.heartbeat) +
-            ": the process is stopped, or has ended";
+            ": the process may have ended";
   }
   return text;
 }

@@ -45,9 +45,9 @@ struct HangWatchdogOptions {
 /// which ranks have not come to a collective in which others wait:
 ///
 ///     no step has ended for 72 s; usual is 0.41 s, the limit 60 s
-///       rank 0 (process 4711): step 812, backward, zone 'backward', in allreduce(sum) 'gradients',
+///       rank 0 (process 4711): step 812, phase backward, zone 'backward', in allreduce(sum) 'gradients',
 ///         number 1630 of ranks 0-3, for 71 s
-///       rank 1 (process 4712): step 812, load, zone 'next batch' for 72 s
+///       rank 1 (process 4712): step 812, phase load, zone 'next batch' for 72 s
 ///       behind: rank 1 has started 1629 collectives of ranks 0-3
 ///
 /// It goes to `onHang`, into the file `<log directory>/black_box/hang-<host>-<process>.txt`, and

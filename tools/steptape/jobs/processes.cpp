@@ -17,7 +17,7 @@
 #include "steptape/base/error.h"
 
 #include "base/directory_entries.h"
-#include "base/whole_file.h"
+#include "base/process_stat.h"
 
 namespace steptape::tools {
 namespace {
@@ -119,18 +119,6 @@ pid_t spawn(const std::vector<std::string>& command, int output) {
   ::_exit(kCannotExecute);
 }
 
-/// Returns the parent of a process, as /proc shows it: "id (name) state parent ...".
-std::optional<pid_t> parentOf(const std::string& process) {
-  std::string text;
-  if (!detail::readWholeFile("/proc/" + process + "/stat", text).ok()) {
-    return std::nullopt;  // It has ended.
-  }
-  const std::size_t nameEnd = text.rfind(") ");
-  return nameEnd == std::string::npos || nameEnd + 4 >= text.size()
-             ? std::nullopt
-             : std::optional(static_cast<pid_t>(std::atol(text.c_str() + nameEnd + 4)));
-}
-
 }  // namespace
 
 std::string outputOf(const std::vector<std::string>& command) {
@@ -193,8 +181,11 @@ void signalChildren(int signal) {
   static_cast<void>(detail::listDirectory("/proc", &entries));  // What is readable is enough.
   const pid_t self = ::getpid();
   for (const detail::DirectoryEntry& entry : entries) {
-    if (std::isdigit(static_cast<unsigned char>(entry.name.front())) != 0 &&
-        parentOf(entry.name) == self) {
+    if (std::isdigit(static_cast<unsigned char>(entry.name.front())) == 0) {
+      continue;
+    }
+    const std::optional<detail::ProcessStat> stat = detail::readProcessStat(entry.name);
+    if (stat && stat->parent == self) {
       // The child cannot have a new process id: it is reaped only by this process.
       ::kill(static_cast<pid_t>(std::atol(entry.name.c_str())), signal);
     }

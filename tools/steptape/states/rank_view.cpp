@@ -18,8 +18,8 @@
 
 #include "base/directory_entries.h"
 #include "base/host_name.h"
+#include "base/process_stat.h"
 #include "base/text.h"
-#include "base/whole_file.h"
 
 namespace steptape::tools {
 namespace {
@@ -35,29 +35,12 @@ double now() {
   return Clock::system().wallSeconds();
 }
 
-/// Returns the letter of the process in /proc: 'R', 'S', 'T', 'Z', …; 0 if there is none.
-/// @source proc(5), "/proc/pid/stat": the name in parentheses may hold anything
-char processLetter(std::uint64_t pid) {
-  std::string text;
-  if (!steptape::detail::readWholeFile(fmt::format("/proc/{}/stat", pid), text).ok()) {
-    return '\0';
-  }
-  const std::size_t end = text.rfind(')');
-  return end == std::string::npos || end + 2 >= text.size() ? '\0' : text[end + 2];
-}
-
 Life lifeByProcess(const BoxHeader& header) {
-  switch (processLetter(header.pid)) {
-    case 'T':
-    case 't':
-      return Life::kStopped;
-    case 'Z':
-    case 'X':
-    case '\0':
-      return Life::kDead;
-    default:
-      return Life::kRuns;
+  const auto stat = steptape::detail::readProcessStat(std::to_string(header.pid));
+  if (!stat || stat->hasEnded()) {
+    return Life::kDead;
   }
+  return stat->isStopped() ? Life::kStopped : Life::kRuns;
 }
 
 /// Asks who holds the lock of a box, without taking it.
