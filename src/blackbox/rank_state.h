@@ -37,6 +37,9 @@ inline constexpr const char* kStatePart = "state";
 /// `<run>/black_box/<host>-<process number>.state`.
 inline constexpr const char* kStateFolder = "black_box";
 
+/// How RankState::lastError begins if an exception that nothing caught ended the process.
+inline constexpr const char* kUncaughtException = "uncaught exception: ";
+
 /// The state of one process: what it is doing, or what it was doing when it died.
 ///
 /// All times are seconds since 1970 by the clock of the process; 0: never. Texts are as the process

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "writer/terminate_handler.h"
 
+#include <array>
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
 
+#include "blackbox/rank_state.h"
 #include "blackbox/state_page.h"
 
 namespace steptape::detail {
@@ -13,7 +16,8 @@ namespace {
 void (*callFirst)() = nullptr;
 std::terminate_handler previousHandler = nullptr;
 
-/// Notes the text of the uncaught exception in the state of the process.
+/// Notes the text of the uncaught exception in the state of the process. Allocates nothing: memory
+/// may be what is lacking.
 void noteReason() noexcept {
   const std::exception_ptr uncaught = std::current_exception();
   if (!uncaught) {
@@ -23,7 +27,9 @@ void noteReason() noexcept {
   try {
     std::rethrow_exception(uncaught);
   } catch (const std::exception& error) {
-    noteError(error.what());
+    std::array<char, 1024> text{};
+    std::snprintf(text.data(), text.size(), "%s%s", kUncaughtException, error.what());
+    noteError(text.data());
   } catch (...) {
     noteError("an exception that is no std::exception was not caught");
   }
@@ -35,6 +41,7 @@ void noteReason() noexcept {
   if (!entered.exchange(true)) {
     noteReason();
     callFirst();
+    noteReason();  // what could not be written then is not why the process ends
   }
   if (previousHandler != nullptr) {
     previousHandler();

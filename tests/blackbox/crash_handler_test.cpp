@@ -133,7 +133,7 @@ TEST_F(CrashTest, NotesAnAbortAndWhy) {
   EXPECT_EQ(endedBy(), SIGABRT);
   EXPECT_EQ(read.death.signal, SIGABRT);
   EXPECT_EQ(read.death.senderPid, static_cast<std::uint32_t>(pid_)) << "it is sent by itself";
-  EXPECT_EQ(read.lastError, "the data set is empty");
+  EXPECT_EQ(read.lastError, "uncaught exception: the data set is empty");
 }
 
 TEST_F(CrashTest, NotesAnIllegalInstruction) {

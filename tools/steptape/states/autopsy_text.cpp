@@ -171,6 +171,17 @@ Section nextSection(const Job& job, const Verdict& verdict) {
   if (!verdict.dead.empty() && !verdict.dead.front().cause.advice.empty()) {
     section.lines.push_back(verdict.dead.front().cause.advice);
   }
+  if (!verdict.dead.empty() && verdict.dead.front().cause.kind == Cause::Kind::kException) {
+    for (const BlockedCollective& blocked : verdict.blocked) {
+      for (const RankView* const rank : blocked.behind) {
+        if (rank == verdict.dead.front().rank) {
+          continue;  // the others waited for the one that threw
+        }
+        section.lines.push_back(fmt::format("Find out why {} did not come to {}: {}.",
+                                            nameOf(*rank), blocked.name, placeOf(rank->state)));
+      }
+    }
+  }
   if (verdict.dead.empty()) {
     for (const BlockedCollective& blocked : verdict.blocked) {
       for (const RankView* const rank : blocked.behind) {
@@ -385,8 +396,9 @@ const char* lifeName(Life life) {
 }
 
 const char* kindName(Cause::Kind kind) {
-  constexpr std::array<const char*, 6> kNames{"fault",         "sent_signal",     "terminated",
-                                              "out_of_memory", "memory_at_limit", "no_trace"};
+  constexpr std::array<const char*, 7> kNames{"exception",  "fault",         "sent_signal",
+                                              "terminated", "out_of_memory", "memory_at_limit",
+                                              "no_trace"};
   return kNames.at(static_cast<std::size_t>(kind));
 }
 

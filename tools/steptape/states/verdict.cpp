@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <csignal>
+#include <cstring>
 #include <fmt/format.h>
 #include <map>
 #include <set>
 #include <tuple>
 
+#include "base/text.h"
 #include "blackbox/process_facts.h"
 #include "tools/steptape/tables/human_text.h"
 #include "tools/steptape/tables/signal_name.h"
@@ -17,6 +19,7 @@ namespace steptape::tools {
 namespace {
 
 using steptape::detail::BoxHeader;
+using steptape::detail::kUncaughtException;
 using steptape::detail::RankState;
 using CollectivePhase = RankState::CollectivePhase;
 
@@ -67,6 +70,14 @@ Cause causeOfSignal(const RankView& rank) {
   const RankState::Death& death = rank.state.death;
   const std::string name = signalName(death.signal);
   Cause cause;
+  if (death.signal == SIGABRT &&
+      steptape::detail::startsWith(rank.state.lastError, kUncaughtException)) {
+    cause.kind = Cause::Kind::kException;
+    cause.text = "was ended by an exception that nothing caught: " +
+                 rank.state.lastError.substr(std::strlen(kUncaughtException));
+    cause.advice = "The stack below shows where it was thrown.";
+    return cause;
+  }
   // A positive code: the kernel saw a fault.
   const bool isSelf = death.senderPid == rank.state.process.pid;
   if (death.code > 0 || death.signal == SIGABRT || isSelf || death.senderPid == 0) {
@@ -163,6 +174,7 @@ Cause causeOf(const RankView& rank, const Job& job, const Surroundings& here) {
 
 double deathTime(const RankView& rank, const Cause& cause) {
   switch (cause.kind) {
+    case Cause::Kind::kException:
     case Cause::Kind::kFault:
     case Cause::Kind::kSentSignal:
       return rank.state.death.time;

@@ -13,6 +13,7 @@ namespace steptape::tools {
 /// Why a process has died, as far as its state tells.
 struct Cause {
   enum class Kind : std::uint8_t {
+    kException,      ///< std::terminate() with an exception that nothing caught.
     kFault,          ///< A signal that the process caused itself, or abort().
     kSentSignal,     ///< Such a signal, sent by a process.
     kTerminated,     ///< SIGTERM came shortly before its end.

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job of three ranks that dies in the way that the first argument names; the second one is the
+// log directory. staged_deaths_test.py starts it and compares what `steptape autopsy` says.
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "steptape/mpi.h"
+#include "steptape/span/zone.h"
+
+namespace {
+
+constexpr int kFailingRank = 1;
+constexpr std::int64_t kFailingStep = 12;
+
+[[gnu::noinline]] void readPastTheEnd(volatile int* values) {
+  *values = 1;
+}
+
+/// Takes memory until the kernel ends the process: the job has a control group with a limit.
+void takeAllMemory() {
+  std::vector<std::unique_ptr<char[]>> blocks;
+  constexpr std::size_t kBytes = std::size_t{16} << 20;
+  while (true) {
+    blocks.push_back(std::make_unique<char[]>(kBytes));
+    std::fill_n(blocks.back().get(), kBytes, 'x');
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // as a leak grows
+  }
+}
+
+void failAs(const std::string& kind) {
+  if (kind == "killed") {
+    std::raise(SIGKILL);
+  } else if (kind == "out_of_memory") {
+    STEPTAPE_ZONE("augment");
+    takeAllMemory();
+  } else if (kind == "segmentation_fault") {
+    STEPTAPE_ZONE("augment");
+    readPastTheEnd(nullptr);
+  } else if (kind == "exception") {
+    throw std::runtime_error("shard 7 of the data is damaged");
+  } else if (kind == "rank_that_never_comes") {
+    STEPTAPE_ZONE("wait for the file server");
+    std::this_thread::sleep_for(std::chrono::minutes(10));
+  }
+}
+
+/// Of the ranks that find out together, only `first` dies of it at once. The launcher ends the
+/// others, so that the report is always the same.
+template <typename Operation>
+void dieAlone(const steptape::Communicator& world, int first, const Operation& operation) {
+  if (world.rank() == first) {
+    operation();
+    return;
+  }
+  try {
+    operation();
+  } catch (const steptape::Error&) {
+    std::this_thread::sleep_for(std::chrono::minutes(1));
+    throw;
+  }
+}
+
+void exchange(steptape::Communicator& world, bool isMismatched) {
+  if (isMismatched) {
+    dieAlone(world, 0, [&] { world.barrier(); });
+    return;
+  }
+  std::vector<float> gradients(1000, 1);
+  steptape::CollectiveOptions named;
+  named.name = "gradients";
+  dieAlone(world, 0, [&] { world.allreduce(gradients, steptape::ReduceOp::kSum, named); });
+}
+
+void train(const std::string& kind, const std::string& logDir) {
+  const auto world = steptape::mpi::world();
+  world->setTimeout(std::chrono::seconds(4));
+  steptape::DistributedWriter writer(logDir, world);
+  steptape::StragglerReport report(writer);
+  for (std::int64_t step = 0; step < 1000; ++step) {
+    {
+      STEPTAPE_ZONE("next batch");
+      const auto timer = report.time(steptape::StepPart::kInput);
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      if (step == kFailingStep && world->rank() == kFailingRank) {
+        failAs(kind);
+      }
+    }
+    const auto timer = report.time(steptape::StepPart::kBackward);
+    STEPTAPE_ZONE("exchange");
+    exchange(*world, kind == "mismatched_collectives" && step == kFailingStep &&
+                         world->rank() == kFailingRank);
+    writer.addReduced("loss", 1.0F / static_cast<float>(step + 1), step);
+    report.endStep(step);
+    writer.reduce(step);
+    if (kind == "full_disk" && step == kFailingStep) {
+      writer.addText("notes", std::string(std::size_t{1} << 20, 'x'), step);
+      writer.flush().throwIfError();
+    }
+    if (step == kFailingStep - 2) {
+      writer.flush().throwIfError();
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const steptape::mpi::Environment environment(argc, argv);
+  train(argc > 1 ? argv[1] : "", argc > 2 ? argv[2] : "");
+  return 0;
+}
