@@ -82,7 +82,8 @@ RULES = [
 
 
 def normalized(report, folder):
-    text = report.replace(str(folder), "FOLDER").replace(socket.gethostname().split(".")[0], "HOST")
+    host = re.escape(socket.gethostname().split(".")[0])
+    text = re.sub(rf"\b{host}\b", "HOST", report.replace(str(folder), "FOLDER"))
     for pattern, replacement in RULES:
         text = re.sub(pattern, replacement, text, flags=re.M)
     lines = [line for line in text.split("\n") if not re.search(r"\(\+0x[0-9a-f]+\)$", line)]
@@ -90,8 +91,8 @@ def normalized(report, folder):
     end = lines.index("", dead)
     # The launcher sends SIGTERM and then SIGKILL; how long is between them is its matter.
     by_launcher = re.compile(r"ended (after SIGTERM|without a trace).*")
-    lines[dead:end] = [by_launcher.sub("was ended by the launcher", line) for line in lines[dead:end]]
-    others = ["\n".join(pair) for pair in zip(lines[dead:end:2], lines[dead + 1 : end : 2])]
+    ended = [by_launcher.sub("was ended by the launcher", line) for line in lines[dead:end]]
+    others = ["\n".join(pair) for pair in zip(ended[::2], ended[1::2])]
     return "\n".join(lines[:dead] + sorted(others) + lines[end:])
 
 
