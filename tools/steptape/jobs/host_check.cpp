@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "tools/steptape/jobs/processes.h"
+#include "tools/steptape/programs/silent_program.h"
 
 namespace steptape::tools {
 namespace {

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/got_expected.h"
-#include "tools/steptape/jobs/processes.h"
 #include "tools/steptape/jobs/words.h"
+#include "tools/steptape/programs/silent_program.h"
 
 namespace steptape::tools {
 namespace {

@@ -9,17 +9,7 @@
 
 namespace steptape::tools {
 
-// Starting and ending processes, without a shell.
-
-/// Runs a program with neither input nor error messages.
-///
-/// @return what it printed on standard output; empty if it cannot be started.
-std::string outputOf(const std::vector<std::string>& command);
-
-/// Starts a program with neither input nor output, in a process group of its own.
-///
-/// @return its process id, or -1 if it cannot be started.
-pid_t startSilently(const std::vector<std::string>& command);
+// Starting and ending the processes of a job.
 
 struct StartedProcess {
   pid_t process = -1;
