@@ -76,6 +76,7 @@ RULES = [
     (r"[\d.]+ [KMG]iB(?=[.;,]| of|, without)", "SIZE"),
     (r"of user \d+", "of user N"),
     ("was probably killed", "was killed"),  # "probably" if memory was last measured long before
+    (r"\d+ times? since", "N times since"),
     (r"rank \d has most", "one rank has most"),
     (r"; cgroup SIZE, .*", "; cgroup SIZE"),
 ]
@@ -90,7 +91,8 @@ def normalized(report, folder):
     dead = lines.index("Dead:") + 3  # after the first one, who is always the same
     end = lines.index("", dead)
     # The launcher sends SIGTERM and then SIGKILL; how long is between them is its matter.
-    by_launcher = re.compile(r"ended (after SIGTERM|without a trace).*")
+    by_launcher = re.compile(
+        r"(was killed by the kernel|ended after SIGTERM|ended without a trace).*")
     ended = [by_launcher.sub("was ended by the launcher", line) for line in lines[dead:end]]
     others = ["\n".join(pair) for pair in zip(ended[::2], ended[1::2])]
     return "\n".join(lines[:dead] + sorted(others) + lines[end:])
