@@ -18,8 +18,8 @@ struct HangWatchdogOptions {
   std::chrono::milliseconds minimum = std::chrono::seconds(60);
 
   /// How many times the usual time a step must last to be reported; at least 1. Usual is the median
-  /// of the last steps; of steps that are only logged, the longest. Checkpoints and validations have limits of their own, from the longest one
-  /// so far.
+  /// of the last steps; of steps that are only logged, the longest. Checkpoints and validations have
+  /// limits of their own, from the longest one so far.
   double factor = 10;
 
   /// The limit as long as no usual time is known: for the set-up, the first steps, the first
@@ -45,9 +45,9 @@ struct HangWatchdogOptions {
 /// which ranks have not come to a collective in which others wait:
 ///
 ///     no step has ended for 72 s; usual is 0.41 s, the limit 60 s
-///       rank 0 (process 4711): step 812, phase backward, zone 'backward', in allreduce(sum) 'gradients',
-///         number 1630 of ranks 0-3, for 71 s
-///       rank 1 (process 4712): step 812, phase load, zone 'next batch' for 72 s
+///       rank 0 (process 4711): step 812, phase backward, zone 'backward', in allreduce(sum)
+///         'gradients', number 1630 of ranks 0-3, for 71 s
+///       rank 1 (process 4712): step 812, phase load, zone 'next batch', for 72 s
 ///       behind: rank 1 has started 1629 collectives of ranks 0-3
 ///
 /// It goes to `onHang`, into the file `<log directory>/black_box/hang-<host>-<process>.txt`, and
@@ -55,9 +55,9 @@ struct HangWatchdogOptions {
 /// the time has doubled. Of several ranks on a node, the one that notices first reports.
 ///
 /// A step ends with DistributedWriter::reduce(), StragglerReport::endStep() or a step of a Trainer;
-/// in a program that uses none of them, when a scalar of a larger step is logged.
-/// Time under a debugger, while the process is stopped, or between pause() and resume() does not
-/// count. Without a first step, or a phase of a Trainer, nothing is reported. If no state of the process is kept (see
+/// in a program that uses none of them, when a scalar of a larger step is logged. Time under a
+/// debugger, while the process is stopped, or between pause() and resume() does not count. Without a
+/// first step, or a phase of a Trainer, nothing is reported. If no state of the process is kept (see
 /// docs/black_box_format.md), the watchdog does nothing.
 ///
 /// @threads Not thread-safe: one thread at a time.
