@@ -15,8 +15,8 @@ namespace steptape::detail {
 /// Decides from regular looks at a process whether it hangs. Times are in seconds.
 ///
 /// What counts is the time since a step ended, or since a phase with a time of its own began:
-/// set-up, a checkpoint, a validation. Time in which the process did not run, because it was stopped, does
-/// not count, nor does time that the caller excuses.
+/// set-up, a checkpoint, a validation. Time in which the process did not run, because it was
+/// stopped, does not count, nor does time that the caller excuses.
 ///
 /// While zones, operators or collectives still begin and end, a long evaluation is likelier than a
 /// hang; then `first` is the limit, if it is longer.

@@ -17,9 +17,9 @@ struct HangWatchdogOptions {
   /// The shortest time without a step that is reported; at least 10 ms.
   std::chrono::milliseconds minimum = std::chrono::seconds(60);
 
-  /// How many times the usual time a step must last to be reported; at least 1. Usual is the median
-  /// of the last steps; of steps that are only logged, the longest. Checkpoints and validations have
-  /// limits of their own, from the longest one so far.
+  /// How many times the usual time a step must last to be reported; at least 1. Usual is the
+  /// median of the last steps; of steps that are only logged, the longest. Checkpoints and
+  /// validations have limits of their own, from the longest one so far.
   double factor = 10;
 
   /// The limit as long as no usual time is known: for the set-up, the first steps, the first
@@ -54,14 +54,14 @@ struct HangWatchdogOptions {
 /// into the run as text `steptape/hang`. While the job still hangs, it is repeated each time when
 /// the time has doubled. Of several ranks on a node, the one that notices first reports.
 ///
-/// A step ends with DistributedWriter::reduce(), StragglerReport::endStep() or a step of a Trainer;
-/// in a program that uses none of them, when a scalar of a larger step is logged. Time under a
-/// debugger, while the process is stopped, or between pause() and resume() does not count. Without a
-/// first step, or a phase of a Trainer, nothing is reported. If no state of the process is kept (see
-/// docs/black_box_format.md), the watchdog does nothing.
+/// A step ends with DistributedWriter::reduce(), StragglerReport::endStep() or a step of a
+/// Trainer; in a program that uses none of them, when a scalar of a larger step is logged. Time
+/// under a debugger, while the process is stopped, or between pause() and resume() does not
+/// count. Without a first step, or a phase of a Trainer, nothing is reported. If no state of the
+/// process is kept (see docs/black_box_format.md), the watchdog does nothing.
 ///
 /// @threads Not thread-safe: one thread at a time.
-/// @cost    A thread that wakes up once a second, for about 5 us.
+/// @cost    A thread that wakes up once a second and reads one small file of /proc.
 class STEPTAPE_EXPORT HangWatchdog {
  public:
   /// Not collective.
