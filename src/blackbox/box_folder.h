@@ -23,7 +23,7 @@ struct BoxName {
   std::uint64_t user = 0;
   std::uint64_t number = 0;
 
-  std::string pathOf(const std::string& part) const;
+  STEPTAPE_EXPORT std::string pathOf(const std::string& part) const;
 };
 
 /// Returns the boxes of this user in `folder`, in the order of their names.
