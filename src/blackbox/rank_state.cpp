@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "steptape/base/dtype.h"
 
@@ -38,9 +39,9 @@ bool isOdd(Word sequence) {
   return sequence % 2 != 0;
 }
 
-std::vector<std::string> directoriesOf(const layout::Identity& identity) {
+std::vector<std::string> logDirectoriesOf(const StateSections& sections) {
   std::vector<std::string> directories;
-  for (const auto& directory : identity.directories) {
+  for (const auto& directory : sections.at<layout::Identity>(layout::kIdentity).directories) {
     if (directory[0] != '\0') {
       directories.push_back(BoxHeader::textOf(directory));
     }
@@ -110,7 +111,7 @@ class StateDecoder {
     state_.jobId = BoxHeader::textOf(identity.jobId);
     state_.launch = identity.launch;
     state_.command = BoxHeader::textOf(identity.command);
-    state_.logDirectories = directoriesOf(identity);
+    state_.logDirectories = logDirectoriesOf(sections_);
   }
 
   void readProgress() {
@@ -320,24 +321,11 @@ const char* runPhaseName(RunPhase phase) noexcept {
 std::vector<std::string> readLogDirectories(const BoxName& box) {
   constexpr std::size_t kHead = 16384;
   std::string bytes;
-  layout::Table table;
-  if (!readBoxFile(box, kStatePart, kHead, &bytes).ok() ||
-      bytes.size() < layout::kTableOffset + sizeof(table)) {
+  if (!readBoxFile(box, kStatePart, kHead, &bytes).ok()) {
     return {};
   }
-  std::memcpy(&table, bytes.data() + layout::kTableOffset, sizeof(table));
-  const std::size_t sections = std::min<std::size_t>(table.sections, table.section.size());
-  for (std::size_t i = 0; i < sections; ++i) {
-    const layout::Table::Section& section = table.section[i];
-    if (section.id == layout::kIdentity && section.offset < bytes.size()) {
-      layout::Identity identity{};
-      std::memcpy(&identity, bytes.data() + section.offset,
-                  std::min({sizeof(identity), std::size_t{section.entryBytes},
-                            bytes.size() - static_cast<std::size_t>(section.offset)}));
-      return directoriesOf(identity);
-    }
-  }
-  return {};
+  StateSections sections(bytes, std::numeric_limits<std::size_t>::max());
+  return sections.find().ok() ? logDirectoriesOf(sections) : std::vector<std::string>();
 }
 
 Status decodeRankState(std::string_view bytes, RankState* state) {

@@ -38,7 +38,7 @@ Status StateSections::find() {
   }
   for (std::size_t i = 0; i < table.sections; ++i) {
     const state_layout::Table::Section& section = table.section[i];
-    const std::size_t size = bytes_.size();
+    const std::size_t size = fileBytes_;
     if (section.entryBytes < sizeof(state_layout::Word) ||
         section.entryBytes % sizeof(state_layout::Word) != 0 ||
         section.offset % sizeof(state_layout::Word) != 0 || section.entries > kMostEntries ||

@@ -16,7 +16,10 @@ namespace steptape::detail {
 /// The sections of a file `.state`, of which nothing is trusted.
 class StateSections {
  public:
-  explicit StateSections(std::string_view bytes) : bytes_(bytes) {}
+  explicit StateSections(std::string_view bytes) : StateSections(bytes, bytes.size()) {}
+  /// For the first bytes of a file that has `fileBytes`.
+  StateSections(std::string_view bytes, std::size_t fileBytes)
+      : bytes_(bytes), fileBytes_(fileBytes) {}
 
   /// Reads the table. Call it first.
   /// @return kDataLoss with what was got and expected.
@@ -27,14 +30,16 @@ class StateSections {
     return section == nullptr ? 0 : static_cast<std::size_t>(section->entries);
   }
 
-  /// Returns an entry; what the file lacks of it is 0.
+  /// Returns an entry; what the bytes lack of it is 0.
   template <typename Entry>
   Entry at(state_layout::SectionId id, std::size_t index = 0) const {
     Entry entry{};
     const state_layout::Table::Section* const section = sectionOf(id);
     if (section != nullptr && index < section->entries) {
-      std::memcpy(&entry, bytes_.data() + section->offset + index * section->entryBytes,
-                  std::min<std::size_t>(section->entryBytes, sizeof(entry)));
+      const std::string_view from = bytes_.substr(
+          std::min<std::size_t>(section->offset + index * section->entryBytes, bytes_.size()));
+      std::memcpy(&entry, from.data(),
+                  std::min({std::size_t{section->entryBytes}, sizeof(entry), from.size()}));
     }
     return entry;
   }
@@ -64,6 +69,7 @@ class StateSections {
 
  private:
   std::string_view bytes_;
+  std::size_t fileBytes_;
   std::vector<state_layout::Table::Section> found_;
 };
 

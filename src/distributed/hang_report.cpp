@@ -2,7 +2,6 @@
 #include "distributed/hang_report.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <map>

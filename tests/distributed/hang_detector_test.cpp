@@ -38,6 +38,16 @@ class HangDetectorTest : public ::testing::Test {
     }
   }
 
+  /// Like pass(), while zones begin and end.
+  std::optional<HangDetector::Hang> work(int seconds) {
+    std::optional<HangDetector::Hang> hang;
+    for (int i = 0; i < seconds && !hang; ++i) {
+      ++sight_.activity;
+      hang = pass(1);
+    }
+    return hang;
+  }
+
   void enter(RunPhase phase) { sight_.phase = phase; }
 
   HangDetector detector_{{}};
@@ -139,10 +149,7 @@ TEST_F(HangDetectorTest, GivesACheckpointATimeOfItsOwn) {
 
 TEST_F(HangDetectorTest, WaitsLongerWhileWorkGoesOn) {
   train(10, 2);
-  for (int i = 0; i < 1740; ++i) {
-    ++sight_.activity;
-    ASSERT_FALSE(pass(1));
-  }
+  ASSERT_FALSE(work(1740));
   const auto hang = pass(60);
   ASSERT_TRUE(hang);
   EXPECT_NEAR(hang->waited, 1800, 1);
@@ -150,10 +157,7 @@ TEST_F(HangDetectorTest, WaitsLongerWhileWorkGoesOn) {
 
 TEST_F(HangDetectorTest, ReportsAMinuteAfterTheLastWork) {
   train(10, 2);
-  for (int i = 0; i < 100; ++i) {
-    ++sight_.activity;
-    ASSERT_FALSE(pass(1));
-  }
+  ASSERT_FALSE(work(100));
   EXPECT_FALSE(pass(58));
   const auto hang = pass(2);
   ASSERT_TRUE(hang);
@@ -163,11 +167,7 @@ TEST_F(HangDetectorTest, ReportsAMinuteAfterTheLastWork) {
 
 TEST_F(HangDetectorTest, ReportsWorkThatNeverEndsAStep) {
   train(10, 2);
-  std::optional<HangDetector::Hang> hang;
-  for (int i = 0; i < 1800 && !hang; ++i) {
-    ++sight_.activity;
-    hang = pass(1);
-  }
+  const auto hang = work(1800);
   ASSERT_TRUE(hang);
   EXPECT_DOUBLE_EQ(hang->limit, 1800);
   EXPECT_LT(hang->idle, 2);
