@@ -320,9 +320,9 @@ void Backend::logChanges(bool everything) {
     }
   }
   if (everything) {
-    log_.replaceLog(record_.payload());
+    log_.replaceLog(record_.finish());
   } else if (!record_.isEmpty()) {
-    log_.append(record_.payload());
+    log_.append(record_.finish());
   }
   for (EventStream* const stream : streams) {
     stream->noteLogged();

@@ -182,32 +182,42 @@ bool decodeNameRecord(std::string_view payload, NameRecord* record) {
 }
 
 void LogRecordBuilder::begin(const TickTimes& times) {
-  payload_.clear();
-  payload_.push_back(kTimes);
-  put(times.ticks, &payload_);
-  put(times.wallSeconds, &payload_);
-  put(times.nanosPerTick, &payload_);
-  headBytes_ = payload_.size();
+  if (payload_ != nullptr) {
+    framed_.cancelRecord();
+  }
+  framed_.clear();
+  payload_ = framed_.beginRecord();
+  payload_->push_back(kTimes);
+  put(times.ticks, payload_);
+  put(times.wallSeconds, payload_);
+  put(times.nanosPerTick, payload_);
+  headBytes_ = payload_->size();
 }
 
 void LogRecordBuilder::addCursor(const RingCursor& cursor) {
-  payload_.push_back(kCursor);
-  put(cursor.slot, &payload_);
-  put(cursor.index, &payload_);
+  payload_->push_back(kCursor);
+  put(cursor.slot, payload_);
+  put(cursor.index, payload_);
 }
 
 void LogRecordBuilder::beginStream(std::uint32_t stream, std::string_view file,
                                    std::uint64_t offset) {
-  payload_.push_back(kUpdate);
-  put(stream, &payload_);
-  put(file, &payload_);
-  put(offset, &payload_);
-  lengthAt_ = payload_.size();
-  put(std::uint64_t{0}, &payload_);
+  payload_->push_back(kUpdate);
+  put(stream, payload_);
+  put(file, payload_);
+  put(offset, payload_);
+  lengthAt_ = payload_->size();
+  put(std::uint64_t{0}, payload_);
 }
 
 void LogRecordBuilder::endStream() {
-  storeLittleEndian64(payload_.data() + lengthAt_, payload_.size() - lengthAt_ - 8);
+  storeLittleEndian64(payload_->data() + lengthAt_, payload_->size() - lengthAt_ - 8);
+}
+
+std::string_view LogRecordBuilder::finish() {
+  payload_ = nullptr;
+  framed_.endRecord();
+  return framed_.bytes();
 }
 
 bool decodeLogRecord(std::string_view payload, LogRecord* record) {

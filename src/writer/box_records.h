@@ -10,6 +10,8 @@
 
 #include "steptape/event/event.h"
 
+#include "tfrecord/record_buffer.h"
+
 namespace steptape::detail {
 
 // The records of a black box: what the numbers in the rings mean (file `.names`), and what waits to
@@ -78,25 +80,32 @@ struct LogRecord {
   std::vector<StreamUpdate> streams;
 };
 
-/// Builds the payload of a log record.
+/// Builds a log record in its frame: what it holds is copied once.
 class LogRecordBuilder {
  public:
   explicit LogRecordBuilder(const TickTimes& times) { begin(times); }
+  LogRecordBuilder(const LogRecordBuilder&) = delete;
+  LogRecordBuilder& operator=(const LogRecordBuilder&) = delete;
 
   /// Starts a new record in the same memory.
   void begin(const TickTimes& times);
   void addCursor(const RingCursor& cursor);
   /// Adds a stream's update without its bytes, which the caller appends to `bytes()`.
   void beginStream(std::uint32_t stream, std::string_view file, std::uint64_t offset);
-  std::string* bytes() { return &payload_; }
+  std::string* bytes() { return payload_; }
   void endStream();
 
   /// Returns whether nothing was added.
-  bool isEmpty() const { return payload_.size() == headBytes_; }
-  const std::string& payload() const { return payload_; }
+  bool isEmpty() const { return payload_->size() == headBytes_; }
+
+  /// Ends the record. Nothing can be added after it.
+  ///
+  /// @return the framed record, valid until begin().
+  std::string_view finish();
 
  private:
-  std::string payload_;
+  RecordBuffer framed_;
+  std::string* payload_ = nullptr;  // of the open record
   std::size_t headBytes_ = 0;
   std::size_t lengthAt_ = 0;  // of the open stream
 };

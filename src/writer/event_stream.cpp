@@ -562,7 +562,7 @@ bool EventStream::isLogged() const {
 void EventStream::logNow() {
   LogRecordBuilder record(log_->times());
   addUpdate(false, &record);
-  log_->append(record.payload());
+  log_->append(record.finish());
   noteLogged();
 }
 

@@ -6,6 +6,8 @@
 #include <sys/mman.h>
 #include <utility>
 
+#include "tfrecord/record_buffer.h"
+
 namespace steptape::detail {
 namespace {
 
@@ -56,10 +58,10 @@ Status KillProofLog::create(const TickTimes& times) {
   }
   // Entries of rings need the times, even if the process dies before it logs anything else.
   times_ = times;
-  RecordBuffer first;
-  first.append(LogRecordBuilder(times).payload());
-  logBytes_ = firstBytes_ = first.bytes().size();
-  if (const int error = log_->append(first.bytes())) {
+  LogRecordBuilder first(times);
+  const std::string_view record = first.finish();
+  logBytes_ = firstBytes_ = record.size();
+  if (const int error = log_->append(record)) {
     return boxError("write to", log_->path(), error);
   }
   return moveRings();
@@ -167,30 +169,26 @@ void KillProofLog::addName(const NameRecord& record) {
   }
 }
 
-void KillProofLog::append(const std::string& payload) {
-  framed_.clear();
-  framed_.append(payload);
+void KillProofLog::append(std::string_view record) {
   MutexLock lock(mutex_);
   if (log_ == nullptr) {
     return;
   }
-  if (const int error = log_->append(framed_.bytes())) {
+  if (const int error = log_->append(record)) {
     fail(boxError("write to", log_->path(), error));
     return;
   }
-  logBytes_ += framed_.bytes().size();
+  logBytes_ += record.size();
 }
 
-void KillProofLog::replaceLog(const std::string& payload) {
-  framed_.clear();
-  framed_.append(payload);
+void KillProofLog::replaceLog(std::string_view record) {
   MutexLock lock(mutex_);
   if (log_ == nullptr) {
     return;
   }
   Status why;
   std::unique_ptr<BoxFile> next = box_->addFile("log", &why, "next");
-  int error = next == nullptr ? 0 : next->append(framed_.bytes());
+  int error = next == nullptr ? 0 : next->append(record);
   if (next != nullptr && error == 0) {
     error = next->takePlaceOf(log_.get());
   }
@@ -200,7 +198,7 @@ void KillProofLog::replaceLog(const std::string& payload) {
     return;
   }
   log_ = std::move(next);
-  firstBytes_ = framed_.bytes().size();
+  firstBytes_ = record.size();
   logBytes_ = firstBytes_;
 }
 

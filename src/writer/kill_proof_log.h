@@ -5,14 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "steptape/base/status.h"
 
 #include "base/mutex.h"
 #include "blackbox/process_box.h"
-#include "tfrecord/record_buffer.h"
 #include "writer/box_records.h"
 #include "writer/producer.h"
 
@@ -53,12 +52,12 @@ class KillProofLog {
   std::uint32_t nextStream() { return lastStream_.fetch_add(1, std::memory_order_relaxed) + 1; }
   void addName(const NameRecord& record);
 
-  /// Adds a record to the log. If the file system refuses, the box is removed.
-  void append(const std::string& payload);
+  /// Adds a framed record to the log. If the file system refuses, the box is removed.
+  void append(std::string_view record);
   /// Returns whether most of the log is out of date.
   bool shouldReplaceLog() const { return isOpen() && logBytes_ > kSmallLog + 2 * firstBytes_; }
   /// Replaces the whole log by one record that says everything.
-  void replaceLog(const std::string& payload);
+  void replaceLog(std::string_view record);
 
   /// A stream has much to write.
   void noteFullStream() { anyFull_ = true; }
@@ -92,7 +91,6 @@ class KillProofLog {
   Status problem_ STEPTAPE_GUARDED_BY(mutex_);
 
   // The backend thread's own.
-  RecordBuffer framed_;
   std::uint64_t logBytes_ = 0;    // of records in the log
   std::uint64_t firstBytes_ = 0;  // of its first record
   bool anyFull_ = false;

@@ -279,9 +279,7 @@ class Recovery {
       record.endStream();
       stream.bytes.append(bytes);
     }
-    RecordBuffer framed;
-    framed.append(record.payload());
-    const Status status = continueBoxFile(box_.name(), "log", process_.logBytes, framed.bytes());
+    const Status status = continueBoxFile(box_.name(), "log", process_.logBytes, record.finish());
     if (!status.ok()) {
       // Without it, a kill from now on could bring points twice.
       keep(status.message());
