@@ -342,7 +342,8 @@ TEST(OutOfMemory, IsReturnedByFlush) {
   const testing::TempDir directory;
   LoggingProgram program(directory.string());
   ASSERT_TRUE(program.open());
-  FailingAllocations failing(0);
+  // The background thread may take the first failure.
+  FailingAllocations failing(0, FailingAllocations::kUntilTheEnd);
   const Status status = program.writer().flush();
   failing.stop();
   ASSERT_FALSE(status.ok());
