@@ -159,6 +159,13 @@ inline void noteStep(std::int64_t step) noexcept {
   }
 }
 
+/// Notes how much memory the process has allocated on its device.
+inline void noteDeviceBytes(std::int64_t bytes) noexcept {
+  if (StatePage* const page = StatePage::current()) {
+    page->noteDeviceBytes(bytes);
+  }
+}
+
 /// Notes an error that the user is told about.
 inline void noteError(std::string_view text) noexcept {
   if (StatePage* const page = StatePage::current()) {

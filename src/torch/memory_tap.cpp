@@ -5,6 +5,7 @@
 
 #include "steptape/base/clock.h"
 
+#include "blackbox/state_page.h"
 #include "span/thread_recorder.h"
 
 #include <c10/core/Allocator.h>
@@ -26,6 +27,9 @@ class MemoryTap::Reporter final : public c10::MemoryReportingInfoBase {
  public:
   void reportMemoryUsage(void* address, std::int64_t bytes, MemoryTotal allocated,
                          MemoryTotal reserved, c10::Device device) override {
+    if (!device.is_cpu()) {
+      detail::noteDeviceBytes(static_cast<std::int64_t>(allocated));
+    }
     detail::ThreadRecorder* const recorder = detail::recorderForNow();
     if (recorder == nullptr) {
       return;

@@ -31,7 +31,7 @@ bool hasStepIn(double code) {
 const CollectiveOptions& collectiveOptions() {
   static const CollectiveOptions kOptions = [] {
     CollectiveOptions options;
-    options.name = "Trainer's exchange of losses and wishes";
+    options.name = "losses and stop requests";
     options.compareRanks = false;  // the data contains the step
     return options;
   }();

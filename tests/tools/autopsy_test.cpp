@@ -202,13 +202,13 @@ TEST_F(AutopsyCommand, HasATableOfLivingRanks) {
   second->end(SIGKILL);
   const Outcome outcome = steptape("top runs --once");
   EXPECT_EQ(outcome.exitCode, 0) << outcome.error;
-  EXPECT_THAT(outcome.out, HasSubstr("3 processes, 1 dead, 1 stopped, 1 waits\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("3 processes, 1 dead, 1 stopped, 1 waiting\n"));
   EXPECT_THAT(outcome.out, HasSubstr("conv1, "));
   EXPECT_THAT(outcome.out, HasSubstr("allreduce(sum) 'gradients' #1, "));
   const nlohmann::json ranks = json("top --once").at("ranks");
   EXPECT_EQ(ranks.at(0).at("state"), "stopped");
   EXPECT_EQ(ranks.at(1).at("state"), "dead");
-  EXPECT_EQ(ranks.at(2).at("state"), "waits");
+  EXPECT_EQ(ranks.at(2).at("state"), "waiting");
   EXPECT_EQ(ranks.at(2).at("step"), 7);
   EXPECT_THAT(steptape("top --once").out, HasSubstr("3 processes"));
   std::filesystem::create_directory(path("other"));

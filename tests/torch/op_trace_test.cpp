@@ -12,7 +12,10 @@
 #include "steptape/span/zone.h"
 #include "steptape/torch/op_profiler.h"
 
+#include "blackbox/rank_state.h"
+#include "blackbox/state_page.h"
 #include "profile/record_builder.h"
+#include "support/own_black_boxes.h"
 #include "torch/kineto_profile.h"
 
 #include <gmock/gmock.h>
@@ -254,6 +257,23 @@ TEST(OpTrace, RecordsAllocationsAndDeallocations) {
   ASSERT_NE(freed, trace.memory.end());
   EXPECT_GE(freed->totalAllocated, 0);
   EXPECT_EQ(freed->deviceIndex, -1);
+}
+
+TEST(OpTrace, TellsTheStateOfTheProcessTheMemoryOfItsDevice) {
+  const test::OwnBlackBoxes boxes;
+  detail::StatePage::keep();
+  ASSERT_NE(detail::StatePage::current(), nullptr);
+  OpProfilerOptions options;
+  options.memory = true;
+  {
+    OpProfiler profiler(std::move(options));
+    int block = 0;
+    c10::reportMemoryUsageToProfiler(&block, 4096, 70000, 80000, c10::Device(c10::kCUDA, 0));
+    c10::reportMemoryUsageToProfiler(&block, 512, 600, 0, c10::Device(c10::kCPU));
+  }
+  detail::RankState state;
+  ASSERT_TRUE(readRankState(detail::StatePage::current()->box(), &state).ok());
+  EXPECT_EQ(state.deviceBytes, 70000);
 }
 
 TEST(OpTrace, ReportsWhenAnotherProfilerRecordsMemory) {

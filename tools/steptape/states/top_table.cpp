@@ -18,8 +18,8 @@ namespace {
 using steptape::detail::RankState;
 
 const char* healthName(Health health) {
-  constexpr std::array<const char*, 7> kNames{"dead",  "stopped", "stuck", "slow",
-                                              "waits", "runs",    "ended"};
+  constexpr std::array<const char*, 7> kNames{"dead",    "stopped", "stuck", "slow",
+                                              "waiting", "running", "ended"};
   return kNames.at(static_cast<std::size_t>(health));
 }
 
