@@ -211,6 +211,7 @@ STEPTAPE_EXPORT Status decodeRankState(std::string_view bytes, RankState* state)
 
 /// Copies the state of a process, such that what changed during the copy is marked as uncertain in
 /// the copy. Replaces the file at `path`; at every moment, it has its old or its new content.
+/// REQUIRES: no other process copies a state to `path` meanwhile
 STEPTAPE_EXPORT Status copyRankState(const BoxName& box, const std::string& path);
 
 }  // namespace steptape::detail

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <string>
+#include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -153,6 +154,43 @@ Status snapshotOfBox(const BoxName& box, std::string* bytes) {
   return readSnapshot(file, path, bytes);
 }
 
+/// Writes all of `bytes` to an open file.
+/// @return 0 or an errno.
+int writeAll(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) {
+      continue;
+    }
+    if (written <= 0) {
+      return written < 0 ? errno : EIO;
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+/// Not by replaceFile(), which waits for the disk: a job that starts again would wait once for each
+/// of its dead ranks. The temporary name is the same each time: a copy that is killed is overwritten
+/// by the next one.
+Status writeCopy(const std::string& path, std::string_view bytes) {
+  const std::string temporary = path + ".new";
+  int error = 0;
+  {
+    const OpenedFile file(
+        ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666));
+    error = file.descriptor() < 0 ? errno : writeAll(file.descriptor(), bytes);
+  }
+  if (error == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) {
+    error = errno;
+  }
+  if (error != 0) {
+    ::unlink(temporary.c_str());
+    return boxError("write", path, error);
+  }
+  return {};
+}
+
 }  // namespace
 
 Status readRankState(const BoxName& box, RankState* state) {
@@ -184,7 +222,10 @@ Status readRankStateFile(const std::string& path, RankState* state) {
 Status copyRankState(const BoxName& box, const std::string& path) {
   std::string bytes;
   Status status = snapshotOfBox(box, &bytes);
-  return status.ok() ? replaceFile(path, bytes) : status;
+  if (status.ok()) {
+    status = createDirectoriesOf(path);
+  }
+  return status.ok() ? writeCopy(path, bytes) : status;
 }
 
 }  // namespace steptape::detail
