@@ -26,6 +26,7 @@ Status unprotected(const Status& why) {
 
 void KillProofLog::open(const TickTimes& times) {
   MutexLock lock(mutex_);
+  hasProblem_ = false;
   if (boxFolder().empty()) {
     return;  // wanted, or a system without such a file system
   }
@@ -35,7 +36,7 @@ void KillProofLog::open(const TickTimes& times) {
       open_.store(true, std::memory_order_release);
       return;
     }
-    problem_ = unprotected(status);
+    noteProblem(status);
   } catch (...) {
     removeFiles();
     throw;
@@ -100,9 +101,16 @@ void KillProofLog::removeFiles() {
   box_.reset();
 }
 
+/// Only the first problem: each thread without room would otherwise bring the same.
+void KillProofLog::noteProblem(const Status& status) {
+  if (!std::exchange(hasProblem_, true)) {
+    problem_ = unprotected(status);
+  }
+}
+
 void KillProofLog::fail(const Status& status) {
   removeFiles();
-  problem_ = unprotected(status);
+  noteProblem(status);
 }
 
 Status KillProofLog::takeProblem() {
@@ -140,7 +148,7 @@ Producer* KillProofLog::takeSlot(std::uint32_t* number) {
   void* const pages = rings_->map(slotOffset(*number), kRingSlotBytes, &error);
   if (pages == nullptr) {
     slots_.pop_back();
-    problem_ = unprotected(boxError("reserve memory for a thread in", rings_->path(), error));
+    noteProblem(boxError("reserve memory for a thread in", rings_->path(), error));
     return nullptr;
   }
   slots_.back() = {new (pages) Producer, true};

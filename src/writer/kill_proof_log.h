@@ -42,7 +42,7 @@ class KillProofLog {
   void close();
   bool isOpen() const { return open_.load(std::memory_order_acquire); }
 
-  /// Returns why something is not protected, once; success if all is.
+  /// Returns the first reason since open() why something is not protected, once; success if all is.
   Status takeProblem();
 
   /// Makes the memory of a thread: in the box if it is open and has room, else private.
@@ -73,6 +73,7 @@ class KillProofLog {
     bool isUsed = false;
   };
 
+  void noteProblem(const Status& status) STEPTAPE_REQUIRES(mutex_);
   void fail(const Status& status) STEPTAPE_REQUIRES(mutex_);
   void removeFiles() STEPTAPE_REQUIRES(mutex_);
   Status create(const TickTimes& times) STEPTAPE_REQUIRES(mutex_);
@@ -89,6 +90,7 @@ class KillProofLog {
   std::unique_ptr<BoxFile> log_ STEPTAPE_GUARDED_BY(mutex_);
   std::vector<Slot> slots_ STEPTAPE_GUARDED_BY(mutex_);
   Status problem_ STEPTAPE_GUARDED_BY(mutex_);
+  bool hasProblem_ STEPTAPE_GUARDED_BY(mutex_) = false;  // since open()
 
   // The backend thread's own.
   std::uint64_t logBytes_ = 0;    // of records in the log
