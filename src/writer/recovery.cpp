@@ -372,17 +372,41 @@ class Recovery {
     finish(error, path, valuesAfter(stream.bytes, known));
   }
 
-  /// Writes a file whose name follows those of the dead process, and precedes those of later ones.
-  /// The name is always the same: a second recovery finds what the first one has written.
+  /// Names a stream's new file: after those of the dead process, and before those of later ones. The
+  /// name is always the same, so that a second recovery finds what the first one has written.
+  ///
+  /// @return 0 or an errno.
+  int nameNewFile(const std::string& directory, const NamedStream& stream, std::string* path) {
+    constexpr std::string_view kFilePrefix = "events.out.tfevents.";
+    constexpr std::size_t kDigits = 10;
+    const std::string ofProcess =
+        "." + BoxHeader::textOf(box_.header().host) + "." + std::to_string(box_.header().pid) + ".";
+    char digits[24];
+    std::snprintf(digits, sizeof(digits), "%010" PRIu64,
+                  static_cast<std::uint64_t>(std::max(box_.header().created, 0.0)));
+    std::string seconds(digits);
+    std::vector<std::string> names;
+    const int error = FileSystem::current().list(directory, &names);
+    for (const std::string& name : names) {
+      if (name.size() > kFilePrefix.size() + kDigits &&
+          name.compare(0, kFilePrefix.size(), kFilePrefix) == 0 &&
+          name.compare(kFilePrefix.size() + kDigits, ofProcess.size(), ofProcess) == 0) {
+        seconds = std::max(seconds, name.substr(kFilePrefix.size(), kDigits));
+      }
+    }
+    std::snprintf(digits, sizeof(digits), "99999%05" PRIu32, stream.id);
+    *path = directory + "/" + std::string(kFilePrefix) + seconds + ofProcess + digits +
+            stream.fileSuffix;
+    return error == ENOENT ? 0 : error;  // the directory of a new sub-run
+  }
+
   void writeNewFile(const std::string& directory, const DeadProcess::Stream& stream) {
     const BoxHeader& header = box_.header();
-    char name[64];
-    std::snprintf(name, sizeof(name), ".%" PRIu64 ".99999", header.pid);
-    char seconds[16];
-    std::snprintf(seconds, sizeof(seconds), "%010" PRIu64,
-                  static_cast<std::uint64_t>(std::max(header.created, 0.0)));
-    const std::string path = directory + "/events.out.tfevents." + seconds + "." +
-                             BoxHeader::textOf(header.host) + name + stream.named.fileSuffix;
+    std::string path;
+    if (const int error = nameNewFile(directory, stream.named, &path)) {
+      keep(boxError("read", directory, error).message());
+      return;
+    }
     if (LeftFile(path).error() == 0) {
       return;  // an earlier recovery was killed after this
     }
