@@ -73,6 +73,26 @@ struct flock wholeFile() {
   return lock;
 }
 
+/// Locks the file as long as this process lives.
+bool lockFile(const BoxFile& file, Status* why) {
+  // A POSIX lock, and not one of the open file, because a child made by fork() must not hold it.
+  // It waits only while a process that looks for dead boxes finds out that this one is none.
+  struct flock whole = wholeFile();
+  int locked = 0;
+  do {
+    locked = ::fcntl(file.descriptor(), F_SETLKW, &whole);
+  } while (locked != 0 && errno == EINTR);
+  if (locked != 0) {
+    *why = boxError("lock", file.path(), errno);
+  }
+  return locked == 0;
+}
+
+bool isRemoved(const BoxFile& file) {
+  struct stat status {};
+  return ::fstat(file.descriptor(), &status) == 0 && status.st_nlink == 0;
+}
+
 }  // namespace
 
 std::shared_ptr<ProcessBox> ProcessBox::acquire(Status* why) {
@@ -89,23 +109,16 @@ std::shared_ptr<ProcessBox> ProcessBox::acquire(Status* why) {
     return nullptr;
   }
   BoxHeader header = headerOfThisProcess();
-  header.box = randomNumber();
-  BoxName name{folder, header.user, header.box};
-  std::unique_ptr<BoxFile> id = BoxFile::create(name, kId, header, why);
-  if (id == nullptr) {
-    return nullptr;
-  }
-  // A POSIX lock, and not one of the open file, because a child made by fork() must not hold it.
-  // It waits only while a process that looks for dead boxes finds out that this one is none.
-  struct flock whole = wholeFile();
-  int locked = 0;
+  BoxName name{folder, header.user, 0};
+  std::unique_ptr<BoxFile> id;
   do {
-    locked = ::fcntl(id->descriptor(), F_SETLKW, &whole);
-  } while (locked != 0 && errno == EINTR);
-  if (locked != 0) {
-    *why = boxError("lock", id->path(), errno);
-    return nullptr;
-  }
+    header.box = name.number = randomNumber();
+    id = BoxFile::create(name, kId, header, why);
+    if (id == nullptr || !lockFile(*id, why)) {
+      return nullptr;
+    }
+    // Before it had the lock, another process could take it for one that has died.
+  } while (isRemoved(*id));
   boxes().numbers.insert(name.number);
   std::shared_ptr<ProcessBox> box(new ProcessBox(std::move(name), header, std::move(id)));
   boxes().current = box;
@@ -157,7 +170,11 @@ DeadBox::State DeadBox::claim(const BoxName& name) {
   bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
   name_ = name;
   if (!decodeBoxHeader(bytes, kId, &header_).ok()) {
-    // Its process may be about to write the header: it has the lock only after that.
+    if (bytes.size() < BoxHeader::kBytes) {
+      // Its process has died before it wrote the header. If it is only about to write it, it finds
+      // out once it has the lock, and makes another box.
+      ::unlink(path.c_str());
+    }
     return State::kNothing;
   }
   // If the process has two copies of this library, the other one may have lost its lock.

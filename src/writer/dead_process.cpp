@@ -162,6 +162,12 @@ DeadProcess DeadProcess::decode(Files files, std::uint64_t box) {
   return process;
 }
 
+DeadProcess DeadProcess::decodeNames(std::string names, std::uint64_t box) {
+  DeadProcess process;
+  Reading(box, &process).readNames(std::move(names));
+  return process;
+}
+
 DeadProcess DeadProcess::read(const DeadBox& box) {
   constexpr std::size_t kMostBytes = std::size_t{4} << 30;
   Files files;

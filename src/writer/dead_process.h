@@ -48,6 +48,8 @@ struct STEPTAPE_EXPORT DeadProcess {
   /// Like read().
   /// @param box The number of the box, which every file names.
   static DeadProcess decode(Files files, std::uint64_t box);
+  /// Like decode(), of the file `.names` alone.
+  static DeadProcess decodeNames(std::string names, std::uint64_t box);
 };
 
 }  // namespace steptape::detail

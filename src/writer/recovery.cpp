@@ -233,14 +233,19 @@ class Recovery {
       }
     }
     if (!report_.isKept) {
-      // The log first: the rest alone says nothing.
-      if (copyState()) {
-        box_.remove({"log", "next", "rings", "names", kStatePart});
-      } else {
-        box_.remove({"log", "next", "rings", "names"});
-      }
+      removeBox();
     }
     return std::move(report_);
+  }
+
+  /// Removes what is not needed any more. The state stays if it belongs to no run.
+  void removeBox() {
+    // The log first: the rest alone says nothing.
+    if (copyState()) {
+      box_.remove({"log", "next", "rings", "names", kStatePart});
+    } else {
+      box_.remove({"log", "next", "rings", "names"});
+    }
   }
 
  private:
@@ -465,12 +470,40 @@ bool hasRun(const DeadProcess& process, const RunPlace& place, bool below) {
   });
 }
 
-/// Looks at the names of a box, without claiming it: most boxes belong to other runs.
-bool mayHaveRun(const BoxName& box, const RunPlace& place, bool below) {
+/// Reads the names of a box, without claiming it: most boxes belong to other runs.
+///
+/// @return whether it names no run: its process has not begun to log, has ended to do so, or never
+///         logs. False also if the names cannot be read.
+bool namesNoRun(const BoxName& box, DeadProcess* named) {
   constexpr std::size_t kMostBytes = std::size_t{1} << 30;
-  DeadProcess::Files files;
-  return readBoxFile(box, "names", kMostBytes, &files.names).ok() &&
-         hasRun(DeadProcess::decode(std::move(files), box.number), place, below);
+  *named = {};
+  if (!hasBoxFile(box, "names")) {
+    return true;
+  }
+  std::string bytes;
+  if (!readBoxFile(box, "names", kMostBytes, &bytes).ok()) {
+    return false;
+  }
+  if (bytes.size() <= BoxHeader::kBytes) {
+    return true;
+  }
+  *named = DeadProcess::decodeNames(std::move(bytes), box.number);
+  return named->runs.empty() && named->problems.empty();
+}
+
+/// Removes what a process without a run has left if it died while its first writer started or its
+/// last one ended. The state stays.
+void removeUnused(const BoxName& name) {
+  const bool hasState = hasBoxFile(name, kStatePart);
+  if (hasState && !hasBoxFile(name, "rings") && !hasBoxFile(name, "names")) {
+    return;
+  }
+  DeadBox box;
+  DeadProcess named;
+  // Again, now that the process cannot change it.
+  if (box.claim(name) == DeadBox::State::kDead && namesNoRun(name, &named)) {
+    box.remove({"log", "next", "rings", "names"});
+  }
 }
 
 /// Moves the state of a dead process that had no run of its own, such as a rank other than the
@@ -523,27 +556,31 @@ RecoveryReport recoverRuns(const RecoveryOptions& options) {
   const std::vector<BoxName> boxes = listBoxes(boxFolder());
   std::vector<BoxName> statesOnly;
   for (const BoxName& name : boxes) {
-    if (!isForAll && !hasBoxFile(name, "names")) {
+    DeadProcess named;
+    const bool isWithoutRun = namesNoRun(name, &named);
+    if (!isForAll && isWithoutRun) {
+      removeUnused(name);
       if (wanted.inode == 0 || !moveStateOfOtherRank(name, wanted.directory)) {
         statesOnly.push_back(name);
       }
       continue;
     }
-    if (!isForAll && !mayHaveRun(name, wanted, options.below)) {
+    if (!isForAll && !hasRun(named, wanted, options.below)) {
       continue;
     }
     DeadBox box;
     if (box.claim(name) != DeadBox::State::kDead) {
       continue;
     }
-    if (!hasBoxFile(name, "log")) {
-      box.remove({"next", "rings", "names"});  // what a killed recovery has left to do
+    DeadProcess process = DeadProcess::read(box);
+    if (!hasBoxFile(name, "log") || namesNoRun(name, &named)) {
+      // What a process that was killed while it ended, or a killed recovery, has left to do.
+      Recovery(&box, std::move(process), wanted, options.discardMissing).removeBox();
       if (Clock::system().wallSeconds() - box.header().created > kStateDays * 86400.0) {
         box.remove({kStatePart});
       }
       continue;
     }
-    DeadProcess process = DeadProcess::read(box);
     if (process.runs.empty() || (!isForAll && !hasRun(process, wanted, options.below))) {
       continue;
     }

@@ -110,6 +110,13 @@ TEST_F(ProcessBoxTest, CanBeClaimedByOneOnly) {
   EXPECT_EQ(DeadBox().claim(name), DeadBox::State::kNothing);
 }
 
+TEST_F(ProcessBoxTest, OfAProcessThatDiedBeforeItWroteItsHeaderIsRemoved) {
+  const BoxName name{boxes_.folder(), getuid(), 7};
+  std::ofstream(name.pathOf("id")) << "stepbox";
+  EXPECT_EQ(DeadBox().claim(name), DeadBox::State::kNothing);
+  EXPECT_TRUE(std::filesystem::is_empty(boxes_.folder()));
+}
+
 TEST_F(ProcessBoxTest, OfAChildIsAnotherOne) {
   const std::shared_ptr<ProcessBox> box = acquire();
   const pid_t child = fork();
