@@ -2,6 +2,7 @@
 #include "blackbox/box_folder.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <linux/magic.h>
@@ -50,6 +51,42 @@ std::string boxFolder() {
   }
   constexpr const char* kDefault = "/dev/shm";
   return isTmpfs(kDefault) ? kDefault : "";
+}
+
+const char* networkFileSystem(std::uint64_t type) {
+  struct Named {
+    std::uint32_t type;
+    const char* name;
+  };
+  // linux/magic.h lacks some of them.
+  constexpr std::array<Named, 15> kKnown{{
+      {0x6969, "NFS"},
+      {0x517B, "SMB"},
+      {0xFE534D42, "SMB"},
+      {0xFF534D42, "CIFS"},
+      {0x0BD00BD0, "Lustre"},
+      {0x47504653, "GPFS"},
+      {0x19830326, "BeeGFS"},
+      {0x00C36400, "Ceph"},
+      {0x5346414F, "AFS"},
+      {0x6B414653, "AFS"},
+      {0x73757245, "Coda"},
+      {0x01021997, "9P"},
+      {0x7461636F, "OCFS2"},
+      {0x01161970, "GFS2"},
+      {0xAAD7AAEA, "PanFS"},
+  }};
+  const auto found = std::find_if(kKnown.begin(), kKnown.end(), [type](const Named& known) {
+    return known.type == static_cast<std::uint32_t>(type);  // some systems extend the sign
+  });
+  return found == kKnown.end() ? nullptr : found->name;
+}
+
+const char* networkFileSystemOf(const std::string& folder) {
+  struct statfs status {};
+  return ::statfs(folder.c_str(), &status) == 0
+             ? networkFileSystem(static_cast<std::uint64_t>(status.f_type))
+             : nullptr;
 }
 
 std::string BoxName::pathOf(const std::string& part) const {

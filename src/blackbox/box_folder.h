@@ -16,6 +16,15 @@ namespace steptape::detail {
 /// into a mapped page can wait for milliseconds.
 STEPTAPE_EXPORT std::string boxFolder();
 
+/// Returns the name of the network file system with this number, as `f_type` of statfs(2); null if
+/// the number is that of another one.
+///
+/// Such a folder holds no black box: a lock there need not tell one machine that a process of
+/// another one lives, and pages that are mapped there reach the others late or never.
+STEPTAPE_EXPORT const char* networkFileSystem(std::uint64_t type);
+/// Like networkFileSystem(), of the file system that holds `folder`.
+const char* networkFileSystemOf(const std::string& folder);
+
 /// A black box by its name: `<folder>/steptape-<user>-<16 hexadecimal digits>`, to which each file
 /// adds its part: `.id`, `.names`, ….
 struct BoxName {

@@ -108,6 +108,12 @@ std::shared_ptr<ProcessBox> ProcessBox::acquire(Status* why) {
             "black box: got no tmpfs at /dev/shm, or STEPTAPE_BLACK_BOX=off; expected a folder"};
     return nullptr;
   }
+  if (const char* const network = networkFileSystemOf(folder)) {
+    *why = {ErrorCode::kFailedPrecondition, "black box: " + folder + ": got a folder on " +
+                                                network +
+                                                "; expected one that other machines do not see"};
+    return nullptr;
+  }
   BoxHeader header = headerOfThisProcess();
   BoxName name{folder, header.user, 0};
   std::unique_ptr<BoxFile> id;

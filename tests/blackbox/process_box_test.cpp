@@ -2,11 +2,13 @@
 #include "blackbox/process_box.h"
 
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <linux/magic.h>
 #include <string>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -115,6 +117,16 @@ TEST_F(ProcessBoxTest, OfAProcessThatDiedBeforeItWroteItsHeaderIsRemoved) {
   std::ofstream(name.pathOf("id")) << "stepbox";
   EXPECT_EQ(DeadBox().claim(name), DeadBox::State::kNothing);
   EXPECT_TRUE(std::filesystem::is_empty(boxes_.folder()));
+}
+
+TEST_F(ProcessBoxTest, IsNotMadeOnNetworkFileSystems) {
+  EXPECT_STREQ(networkFileSystem(0x6969), "NFS");
+  EXPECT_STREQ(networkFileSystem(0x0BD00BD0), "Lustre");
+  EXPECT_STREQ(networkFileSystem(static_cast<std::uint64_t>(std::int32_t{-11317950})), "CIFS")
+      << "where f_type has 32 bits and a sign";
+  EXPECT_EQ(networkFileSystem(TMPFS_MAGIC), nullptr);
+  EXPECT_EQ(networkFileSystem(OVERLAYFS_SUPER_MAGIC), nullptr) << "containers";
+  EXPECT_NE(acquire(), nullptr);
 }
 
 TEST_F(ProcessBoxTest, OfAChildIsAnotherOne) {
