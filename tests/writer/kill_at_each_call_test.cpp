@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -29,6 +30,14 @@ namespace steptape {
 namespace {
 
 using detail::recoverRuns;
+
+/// Waits until the background thread has encoded this many scalars. Sleeps, because each call that
+/// it makes is a stop.
+void waitForScalars(const SummaryWriter& writer, std::uint64_t count) {
+  while (writer.stats().scalars < count) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
 
 class KillAtEachCallTest : public KilledRunTest {
  protected:
@@ -89,9 +98,7 @@ TEST_F(KillAtEachCallTest, OfAStartLosesNothing) {
     SummaryWriter writer(run(), lazy());
     addLoss(&writer, 3);
     addBoth(&writer, 1);
-    while (writer.stats().scalars < 1) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
+    waitForScalars(writer, 1);
     addLoss(&writer, 1);
     _exit(0);
   };
@@ -151,14 +158,10 @@ TEST_F(KillAtEachCallTest, WhileTheLogIsReplacedLosesNothing) {
     disk.breakWrites(ENOSPC);
     addLoss(&writer, kScalars);
     noted_->isCounting = true;
-    while (writer.stats().scalars < kScalars) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
+    waitForScalars(writer, kScalars);
     // The pass that encodes them also logs them; the next one has begun after that.
     addLoss(&writer, 1);
-    while (writer.stats().scalars < kScalars + 1) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
+    waitForScalars(writer, kScalars + 1);
     _exit(0);
   };
   const std::size_t kills =
