@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 #include "steptape/testing/fake_clock.h"
@@ -36,7 +37,16 @@ TEST_F(RecoveredFileTest, FollowsThoseThatTheProcessBeganLongAfterItsBox) {
     if (!writer.flush().ok()) {
       _exit(1);
     }
+    // The pass that encodes a scalar also notes in the log that it has no file yet; the next pass has
+    // begun after that.
     addLoss(&writer, 2);
+    while (writer.stats().scalars < 3) {
+      std::this_thread::yield();
+    }
+    addLoss(&writer, 1);
+    while (writer.stats().scalars < 4) {
+      std::this_thread::yield();
+    }
     std::raise(SIGKILL);
   });
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << status;
