@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "steptape/base/dtype.h"
 
@@ -39,14 +40,15 @@ bool isOdd(Word sequence) {
   return sequence % 2 != 0;
 }
 
-std::vector<std::string> logDirectoriesOf(const StateSections& sections) {
-  std::vector<std::string> directories;
-  for (const auto& directory : sections.at<layout::Identity>(layout::kIdentity).directories) {
+StateHead headOf(const layout::Identity& identity) {
+  StateHead head;
+  head.launch = identity.launch;
+  for (const auto& directory : identity.directories) {
     if (directory[0] != '\0') {
-      directories.push_back(BoxHeader::textOf(directory));
+      head.logDirectories.push_back(BoxHeader::textOf(directory));
     }
   }
-  return directories;
+  return head;
 }
 
 /// Decodes the sections of one file.
@@ -109,9 +111,10 @@ class StateDecoder {
       state_.localRank = static_cast<int>(signedOf(identity.localRank));
     }
     state_.jobId = BoxHeader::textOf(identity.jobId);
-    state_.launch = identity.launch;
+    StateHead head = headOf(identity);
+    state_.launch = head.launch;
     state_.command = BoxHeader::textOf(identity.command);
-    state_.logDirectories = logDirectoriesOf(sections_);
+    state_.logDirectories = std::move(head.logDirectories);
   }
 
   void readProgress() {
@@ -318,14 +321,15 @@ const char* runPhaseName(RunPhase phase) noexcept {
   return "";
 }
 
-std::vector<std::string> readLogDirectories(const BoxName& box) {
+StateHead readStateHead(const BoxName& box) {
   constexpr std::size_t kHead = 16384;
   std::string bytes;
   if (!readBoxFile(box, kStatePart, kHead, &bytes).ok()) {
     return {};
   }
   StateSections sections(bytes, std::numeric_limits<std::size_t>::max());
-  return sections.find().ok() ? logDirectoriesOf(sections) : std::vector<std::string>();
+  return sections.find().ok() ? headOf(sections.at<layout::Identity>(layout::kIdentity))
+                              : StateHead();
 }
 
 Status decodeRankState(std::string_view bytes, RankState* state) {

@@ -200,11 +200,16 @@ STEPTAPE_EXPORT Status readRankState(const BoxName& box, RankState* state);
 /// Like readRankState(), for a file at any path: a copy in a log directory, for example.
 STEPTAPE_EXPORT Status readRankStateFile(const std::string& path, RankState* state);
 
-/// Returns the log directories in the state of a process, without the rest; none if they cannot be
-/// read.
+/// The part of a state that tells which job it belongs to; see RankState.
+struct StateHead {
+  std::uint64_t launch = 0;
+  std::vector<std::string> logDirectories;
+};
+
+/// Reads the head of the state of a process, without the rest; it is empty if it cannot be read.
 ///
 /// @cost One read of 16 KiB.
-STEPTAPE_EXPORT std::vector<std::string> readLogDirectories(const BoxName& box);
+STEPTAPE_EXPORT StateHead readStateHead(const BoxName& box);
 
 /// Decodes the bytes of a whole file, which may be anything. Does not read `/proc`.
 STEPTAPE_EXPORT Status decodeRankState(std::string_view bytes, RankState* state);

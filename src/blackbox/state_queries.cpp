@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -54,6 +55,29 @@ const RankState::Group* groupOf(const RankState& state, std::uint64_t id) {
     }
   }
   return nullptr;
+}
+
+std::string placeText(const RankState& state) {
+  std::string text;
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (state.hasStep) {
+    add("step " + std::to_string(state.step));
+  }
+  if (state.phase != RunPhase::kUnknown) {
+    add(std::string("phase ") + runPhaseName(state.phase));
+  }
+  if (const RankState::Thread* const thread = mainThread(state)) {
+    add("zone '" + thread->zones.back().name + "'");
+    if (!thread->operatorName.empty()) {
+      add("operator '" + thread->operatorName + "'");
+    }
+  }
+  if (const RankState::Collective* const collective = collectiveInFlight(state)) {
+    add("in " + collective->name + " #" + std::to_string(collective->sequence));
+    const RankState::Group* const group = groupOf(state, collective->group);
+    text += group == nullptr || group->name.empty() ? "" : " of " + group->name;
+  }
+  return text;
 }
 
 double medianStepTime(const RankState& state) {

@@ -22,22 +22,15 @@ std::string nameOf(const RankState& state) {
   return state.rank < 0 ? process : "rank " + std::to_string(state.rank) + " (" + process + ")";
 }
 
-std::string placeOf(const RankState& state, double now) {
-  std::string text = nameOf(state) + ":";
-  text += state.hasStep ? " step " + std::to_string(state.step) : std::string(" no step yet");
-  const std::string phase = runPhaseName(state.phase);
-  text += phase.empty() ? "" : ", phase " + phase;
+std::string lineOf(const RankState& state, double now) {
+  const std::string place = placeText(state);
+  std::string text = nameOf(state) + ": " + (state.hasStep ? "" : "no step yet");
+  text += (state.hasStep || place.empty() ? "" : ", ") + place;
   double since = state.stepTime;
-  if (const RankState::Thread* const thread = mainThread(state)) {
-    text += ", zone '" + thread->zones.back().name + "'";
-    since = thread->zones.back().start;
-    text += thread->operatorName.empty() ? "" : ", operator " + thread->operatorName;
-  }
   if (const RankState::Collective* const collective = collectiveInFlight(state)) {
-    text += ", in " + collective->name + ", number " + std::to_string(collective->sequence);
-    const RankState::Group* const group = groupOf(state, collective->group);
-    text += group == nullptr ? "" : " of " + group->name;
     since = collective->start;
+  } else if (const RankState::Thread* const thread = mainThread(state)) {
+    since = thread->zones.back().start;
   }
   text += since > 0 && since <= now ? ", for " + secondsText(now - since) : "";
   const auto stat = readProcessStat(std::to_string(state.process.pid));
@@ -71,7 +64,7 @@ std::string hangReport(std::vector<RankState> states, double now) {
   std::string text;
   std::map<std::uint64_t, std::uint64_t> awaited;  // by group: the highest number in flight
   for (const RankState& state : states) {
-    text += "  " + placeOf(state, now) + '\n';
+    text += "  " + lineOf(state, now) + '\n';
     if (const RankState::Collective* const collective = collectiveInFlight(state)) {
       std::uint64_t& highest = awaited[collective->group];
       highest = std::max(highest, collective->sequence);
@@ -83,7 +76,7 @@ std::string hangReport(std::vector<RankState> states, double now) {
       if (group != nullptr && group->started < sequence) {
         text += "  behind: " + nameOf(state) + " has started " +
                 counted(group->started, "collective") + " of " + group->name +
-                "; others wait in number " + std::to_string(sequence) + '\n';
+                "; others wait in #" + std::to_string(sequence) + '\n';
       }
     }
   }

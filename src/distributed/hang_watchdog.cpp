@@ -72,10 +72,12 @@ std::vector<RankState> statesOfJob(const BoxName& own) {
     return states;
   }
   for (const BoxName& box : detail::listBoxes(own.folder)) {
-    RankState state;
     const bool isOther = box.number != own.number && mine.launch != 0;
-    if (isOther && detail::readRankState(box, &state).ok() && state.launch == mine.launch) {
-      states.push_back(std::move(state));
+    if (isOther && detail::readStateHead(box).launch == mine.launch) {
+      RankState state;
+      if (detail::readRankState(box, &state).ok()) {
+        states.push_back(std::move(state));
+      }
     }
   }
   states.push_back(std::move(mine));

@@ -511,7 +511,7 @@ void removeUnused(const BoxName& name) {
 ///
 /// @return whether it did.
 bool moveStateOfOtherRank(const BoxName& name, const std::string& directory) {
-  const std::vector<std::string> known = readLogDirectories(name);
+  const std::vector<std::string> known = readStateHead(name).logDirectories;
   if (std::find(known.begin(), known.end(), directory) == known.end()) {
     return false;
   }

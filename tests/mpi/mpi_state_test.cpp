@@ -128,7 +128,7 @@ TEST_F(MpiState, LetsTheWatchdogNameTheRankThatIsBehind) {
   }
   const std::string late = "rank " + std::to_string(world_->size() - 1) + " (process ";
   EXPECT_THAT(all, HasSubstr("  rank 0 (process "));
-  EXPECT_THAT(all, HasSubstr("in allreduce(sum) 'gradients', number "));
+  EXPECT_THAT(all, HasSubstr("in allreduce(sum) 'gradients' #"));
   EXPECT_THAT(all, HasSubstr("  behind: " + late));
 }
 

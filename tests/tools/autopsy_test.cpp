@@ -78,7 +78,7 @@ TEST_F(AutopsyCommand, NamesTheRankThatWasKilledAndThoseThatWaitForIt) {
   EXPECT_THAT(outcome.out, HasSubstr("ended without a trace"));
   EXPECT_THAT(outcome.out, HasSubstr("Ranks 0-1 have waited for rank 2 in allreduce(sum) "
                                      "'gradients' #2 for "));
-  EXPECT_THAT(outcome.out, HasSubstr("where: phase backward, zone 'conv1', step 7"));
+  EXPECT_THAT(outcome.out, HasSubstr("where: step 7, phase backward, zone 'conv1'"));
 }
 
 TEST_F(AutopsyCommand, TellsTheSignalAndTheStackOfAFault) {
@@ -180,7 +180,7 @@ TEST_F(AutopsyCommand, IsDumpForALivingJob) {
   EXPECT_THAT(outcome.out, StartsWith("Rank 0 has waited for rank 1 in allreduce(sum) "
                                       "'gradients' #2 for "));
   EXPECT_THAT(outcome.out, HasSubstr("Rank 1 on "));
-  EXPECT_THAT(outcome.out, HasSubstr("did not come to it: phase backward, zone 'conv1', step 7."));
+  EXPECT_THAT(outcome.out, HasSubstr("did not come to it: step 7, phase backward, zone 'conv1'."));
   EXPECT_THAT(outcome.out, HasSubstr("gdb -p " + std::to_string(second->pid())));
   EXPECT_THAT(outcome.out, Not(HasSubstr("Dead")));
   EXPECT_EQ(steptape("dump 1").exitCode, 1);

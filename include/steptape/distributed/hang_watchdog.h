@@ -46,9 +46,10 @@ struct HangWatchdogOptions {
 ///
 ///     no step has ended for 72 s; usual is 0.41 s, the limit 60 s
 ///       rank 0 (process 4711): step 812, phase backward, zone 'backward', in allreduce(sum)
-///         'gradients', number 1630 of ranks 0-3, for 71 s
+///         'gradients' #1630 of ranks 0-1, for 71 s
 ///       rank 1 (process 4712): step 812, phase load, zone 'next batch', for 72 s
-///       behind: rank 1 has started 1629 collectives of ranks 0-3
+///       behind: rank 1 (process 4712) has started 1629 collectives of ranks 0-1; others wait in
+///         #1630
 ///
 /// It goes to `onHang`, into the file `<log directory>/black_box/hang-<host>-<process>.txt`, and
 /// into the run as text `steptape/hang`. While the job still hangs, it is repeated each time when

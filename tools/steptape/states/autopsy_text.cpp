@@ -55,26 +55,9 @@ std::string durationTo(double since, double until) {
   return humanDuration(std::max(0.0, until - since));
 }
 
-/// Returns where a process is: "in backward, zone 'conv1', step 12".
 std::string placeOf(const RankState& state) {
-  std::vector<std::string> parts;
-  if (state.phase != steptape::detail::RunPhase::kUnknown) {
-    parts.push_back(fmt::format("phase {}", runPhaseName(state.phase)));
-  }
-  if (const RankState::Thread* const thread = mainThread(state)) {
-    parts.push_back(fmt::format("zone '{}'", thread->zones.back().name));
-    if (!thread->operatorName.empty()) {
-      parts.push_back(fmt::format("operator '{}'", thread->operatorName));
-    }
-  }
-  if (const RankState::Collective* const collective = collectiveInFlight(state)) {
-    parts.push_back(fmt::format("{} #{}", collective->name, collective->sequence));
-  }
-  if (state.hasStep) {
-    parts.push_back(fmt::format("step {}", state.step));
-  }
-  return parts.empty() ? "nothing is known about where it was"
-                       : fmt::format("{}", fmt::join(parts, ", "));
+  const std::string place = placeText(state);
+  return place.empty() ? "nothing is known about where it was" : place;
 }
 
 /// A title and its lines.

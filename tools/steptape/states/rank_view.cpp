@@ -28,6 +28,7 @@ using steptape::detail::BoxHeader;
 using steptape::detail::BoxName;
 using steptape::detail::endsWith;
 using steptape::detail::RankState;
+using steptape::detail::StateHead;
 
 constexpr std::string_view kSuffix = ".state";
 
@@ -109,11 +110,6 @@ bool isAtOrBelow(const std::string& path, const std::string& directory) {
           whole[directory.size()] == '/');
 }
 
-bool logsAtOrBelow(const RankState& state, const std::string& directory) {
-  return std::any_of(state.logDirectories.begin(), state.logDirectories.end(),
-                     [&](const std::string& log) { return isAtOrBelow(log, directory); });
-}
-
 /// Reads a file that is, or may be, a copy of a state.
 void addFile(const std::string& path, std::vector<RankView>* views,
              std::vector<std::string>* problems) {
@@ -150,23 +146,19 @@ bool isOfThisProcess(const BoxHeader& process) {
          process.pidNamespace == here.pidNamespace;
 }
 
-/// Returns the states of this user's processes on this machine, without this one.
-std::vector<RankView> viewsOfThisMachine(std::vector<std::string>* problems) {
-  std::vector<RankView> views;
-  for (const BoxName& box : steptape::detail::listBoxes(steptape::detail::boxFolder())) {
-    RankState state;
-    const std::string path = box.pathOf(steptape::detail::kStatePart);
-    const Status status = steptape::detail::readRankState(box, &state);
-    if (status.ok() && isOfThisProcess(state.process)) {
-      continue;  // `steptape run` logs its reports
-    }
-    if (status.ok()) {
-      addView(std::move(state), path, box.pathOf("id"), false, &views);
-    } else if (::access(path.c_str(), F_OK) == 0) {
-      problems->push_back(status.message());
-    }
+/// Reads the state of one of this user's processes on this machine, unless it is this one.
+void addBox(const BoxName& box, std::vector<RankView>* views, std::vector<std::string>* problems) {
+  RankState state;
+  const std::string path = box.pathOf(steptape::detail::kStatePart);
+  const Status status = steptape::detail::readRankState(box, &state);
+  if (status.ok() && isOfThisProcess(state.process)) {
+    return;  // `steptape run` logs its reports
   }
-  return views;
+  if (status.ok()) {
+    addView(std::move(state), path, box.pathOf("id"), false, views);
+  } else if (::access(path.c_str(), F_OK) == 0) {
+    problems->push_back(status.message());
+  }
 }
 
 auto processKey(const RankView& view) {
@@ -187,19 +179,59 @@ void dropDoubles(std::vector<RankView>* views) {
                views->end());
 }
 
-/// Adds those of `here` that were started together with one of the views.
-void addOtherRanks(const std::vector<RankView>& here, std::vector<RankView>* views) {
-  std::set<std::uint64_t> launches;
-  for (const RankView& view : *views) {
-    launches.insert(view.state.launch);
-  }
-  launches.erase(0);
-  for (const RankView& view : here) {
-    if (launches.count(view.state.launch) > 0) {
-      views->push_back(view);
+/// The boxes of this user's processes on this machine, of which few may be of interest: a whole
+/// state has 1 MiB, a head a hundredth of that.
+class BoxesHere {
+ public:
+  BoxesHere() {
+    for (BoxName& box : steptape::detail::listBoxes(steptape::detail::boxFolder())) {
+      StateHead head = readStateHead(box);
+      boxes_.push_back({std::move(box), std::move(head), false});
     }
   }
-}
+
+  /// Selects the processes that log at or below a directory.
+  /// @return whether there is one.
+  bool select(const std::string& directory) {
+    bool isAny = false;
+    for (Box& box : boxes_) {
+      const bool logsThere =
+          std::any_of(box.head.logDirectories.begin(), box.head.logDirectories.end(),
+                      [&](const std::string& log) { return isAtOrBelow(log, directory); });
+      box.isSelected = box.isSelected || logsThere;
+      isAny = isAny || logsThere;
+    }
+    return isAny;
+  }
+
+  /// Adds the selected processes, and those that were started together with one of them or of
+  /// `views`. A process whose head tells nothing may be of the job too, so that its problem counts.
+  void addTo(std::vector<RankView>* views, std::vector<std::string>* problems) const {
+    std::set<std::uint64_t> launches;
+    for (const RankView& view : *views) {
+      launches.insert(view.state.launch);
+    }
+    for (const Box& box : boxes_) {
+      launches.insert(box.isSelected ? box.head.launch : 0);
+    }
+    launches.erase(0);
+    std::vector<RankView> others;
+    for (const Box& box : boxes_) {
+      const bool isOfJob = box.isSelected || launches.count(box.head.launch) > 0;
+      if (isOfJob || (box.head.launch == 0 && box.head.logDirectories.empty())) {
+        addBox(box.name, isOfJob ? views : &others, problems);
+      }
+    }
+  }
+
+ private:
+  struct Box {
+    BoxName name;
+    StateHead head;
+    bool isSelected;
+  };
+  std::vector<Box> boxes_;
+};
 
 std::string firstDirectory(const RankState& state) {
   return state.logDirectories.empty() ? "" : absolutePath(state.logDirectories.front());
@@ -311,11 +343,14 @@ std::string hostOf(const RankView& rank) {
 
 std::vector<RankView> readViews(const std::vector<std::string>& paths,
                                 std::vector<std::string>* problems) {
-  std::vector<RankView> here = viewsOfThisMachine(problems);
-  if (paths.empty()) {
-    return here;
-  }
   std::vector<RankView> views;
+  if (paths.empty()) {
+    for (const BoxName& box : steptape::detail::listBoxes(steptape::detail::boxFolder())) {
+      addBox(box, &views, problems);
+    }
+    return views;
+  }
+  BoxesHere here;
   for (const std::string& path : paths) {
     struct stat status {};
     const bool exists = ::stat(path.c_str(), &status) == 0;
@@ -323,23 +358,17 @@ std::vector<RankView> readViews(const std::vector<std::string>& paths,
       addFile(path, &views, problems);
       continue;
     }
-    const std::string directory = absolutePath(path);
-    const std::size_t before = views.size();
-    for (const RankView& view : here) {
-      if (logsAtOrBelow(view.state, directory)) {
-        views.push_back(view);
-      }
-    }
+    const bool isLogDirectory = here.select(absolutePath(path));
     if (exists) {
       addCopies(path, 2, &views, problems);
-    } else if (views.size() == before) {
+    } else if (!isLogDirectory) {
       throw Error(ErrorCode::kIoError,
                   fmt::format("got \"{}\"; expected a log directory, a file of a state, or a "
                               "directory of such files",
                               path));
     }
   }
-  addOtherRanks(here, &views);
+  here.addTo(&views, problems);
   dropDoubles(&views);
   return views;
 }
