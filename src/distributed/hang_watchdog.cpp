@@ -6,9 +6,11 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <optional>
 #include <string_view>
 #include <sys/syscall.h>
+#include <system_error>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -38,6 +40,8 @@ using detail::RankState;
 using detail::StatePage;
 
 constexpr std::string_view kFirstWords = "no step has ended for ";
+// Whoever makes this file in the log directory asks for a report.
+constexpr const char* kRequestFile = "dump_now";
 
 double secondsOf(std::chrono::milliseconds time) {
   return std::chrono::duration<double>(time).count();
@@ -84,6 +88,15 @@ std::vector<RankState> statesOfJob(const BoxName& own) {
   return states;
 }
 
+/// Returns the file in a run's directory; empty if this rank does not write the run.
+std::filesystem::path requestFileOf(const SummaryWriter& run) {
+  if (!run.isEnabled()) {
+    return {};
+  }
+  std::error_code error;  // then the path stays relative
+  return std::filesystem::absolute(run.logDir(), error) / kRequestFile;
+}
+
 /// Ends the process by a signal to the thread that hangs, so that its stack is noted.
 [[noreturn]] void endByAbort(const RankState& state) {
   constexpr int kTryAgain = 75;  // EX_TEMPFAIL of sysexits.h
@@ -103,6 +116,7 @@ class HangWatchdog::Watch {
       : options_(std::move(options)),
         period_(std::min(1.0, secondsOf(options_.minimum) / 4)),
         detector_(limitsOf(options_, period_)),
+        requestFile_(requestFileOf(*run)),
         run_(run) {}
 
   detail::LoopThread::Time look() noexcept {
@@ -112,6 +126,7 @@ class HangWatchdog::Watch {
         if (hang) {
           report(page, *hang);
         }
+        answerRequest(page);
       }
     } catch (const std::exception&) {
       // Out of memory: the next look is soon.
@@ -170,6 +185,24 @@ class HangWatchdog::Watch {
     }
   }
 
+  /// Reports what a job does that need not hang, if a file asks for it. On the root only.
+  void answerRequest(StatePage* page) {
+    std::error_code error;
+    if (requestFile_.empty() || !std::filesystem::exists(requestFile_, error)) {
+      return;
+    }
+    const std::vector<RankState> states = statesOfJob(page->box());
+    if (!states.empty()) {
+      keep(states.back(), "dump",
+           "what the ranks of this node do, as " + requestFile_.string() + " asks\n" +
+               detail::hangReport(states, Clock::system().wallSeconds()));
+    }
+    // Last, so that who waits until it is gone finds the report.
+    if (!std::filesystem::remove(requestFile_, error) && error) {
+      requestFile_.clear();  // else the report would come again at each look
+    }
+  }
+
   /// Returns whether another rank of this node has reported since `since`: one report is enough.
   static bool anotherHasReported(const std::vector<RankState>& states, double since) {
     return std::any_of(states.begin(), states.end() - 1, [since](const RankState& state) {
@@ -184,22 +217,28 @@ class HangWatchdog::Watch {
       std::fprintf(stderr, "steptape: %s", text.c_str());
       std::fflush(stderr);
     }
+    keep(own, "hang", text);
+  }
+
+  /// Writes a report into a file and into the run.
+  void keep(const RankState& own, const std::string& kind, const std::string& text) {
     if (!own.logDirectories.empty()) {
-      // The message has been given; a disk that refuses the file changes nothing.
-      static_cast<void>(
-          detail::replaceFile(own.logDirectories.front() + "/" + detail::kStateFolder + "/hang-" +
-                                  detail::hostName() + "-" + std::to_string(::getpid()) + ".txt",
-                              text));
+      // A disk that refuses the file changes nothing.
+      static_cast<void>(detail::replaceFile(
+          own.logDirectories.front() + "/" + detail::kStateFolder + "/" + kind + "-" +
+              detail::hostName() + "-" + std::to_string(::getpid()) + ".txt",
+          text));
     }
     MutexLock lock(mutex_);
     if (run_ != nullptr && run_->isEnabled()) {
-      run_->addText("steptape/hang", "```\n" + text + "```\n", own.step);
+      run_->addText("steptape/" + kind, "```\n" + text + "```\n", own.step);
     }
   }
 
   const HangWatchdogOptions options_;
   const double period_;
   HangDetector detector_;
+  std::filesystem::path requestFile_;  // empty: none
   std::atomic<bool> isPaused_{false};
   Mutex mutex_;
   SummaryWriter* run_ STEPTAPE_GUARDED_BY(mutex_);

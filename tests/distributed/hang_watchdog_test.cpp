@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <variant>
@@ -72,6 +73,34 @@ TEST_F(HangWatchdogTest, IsSilentBetweenPauseAndResume) {
     hang();
   });
   EXPECT_TRUE(std::filesystem::exists(told()));
+}
+
+TEST_F(HangWatchdogTest, WritesTheReportOfARunningJobIfAFileAsksForIt) {
+  const std::string request = run() + "/dump_now";
+  train(impatient(), noteStep, [&](HangWatchdog& watchdog) {
+    watchdog.pause();
+    STEPTAPE_ZONE("next batch");
+    std::ofstream(request).put('\n');
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(50);
+    while (std::filesystem::exists(request) && std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  });
+  EXPECT_FALSE(std::filesystem::exists(request));
+  EXPECT_FALSE(std::filesystem::exists(told()));
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(run() + "/black_box")) {
+    files.push_back(entry.path().string());
+  }
+  ASSERT_THAT(files, ElementsAre(HasSubstr("/dump-")));
+  const std::string report = test::contentOf(files.front());
+  EXPECT_THAT(report, AllOf(StartsWith("what the ranks of this node do, as "),
+                            HasSubstr("/run/dump_now asks\n  process "),
+                            HasSubstr(": step 7, zone 'next batch', for ")));
+  const auto values = test::readValues(run());
+  ASSERT_EQ(values.count("steptape/dump"), 1U);
+  EXPECT_THAT(std::get<event::Tensor>(values.at("steptape/dump").front().data).strings,
+              ElementsAre(HasSubstr(report)));
 }
 
 TEST_F(HangWatchdogTest, RefusesLimitsOutOfTheirRanges) {

@@ -55,6 +55,10 @@ struct HangWatchdogOptions {
 /// into the run as text `steptape/hang`. While the job still hangs, it is repeated each time when
 /// the time has doubled. Of several ranks on a node, the one that notices first reports.
 ///
+/// The same report of a job that need not hang is written when somebody creates the file
+/// `<log directory>/dump_now`: into `black_box/dump-<host>-<process>.txt`, and into the run as text
+/// `steptape/dump`. The root looks for the file, and removes it when the report is there.
+///
 /// A step ends with DistributedWriter::reduce(), StragglerReport::endStep() or a step of a
 /// Trainer; in a program that uses none of them, when a scalar of a larger step is logged. Time
 /// under a debugger, while the process is stopped, or between pause() and resume() does not
@@ -62,7 +66,8 @@ struct HangWatchdogOptions {
 /// process is kept (see docs/black_box_format.md), the watchdog does nothing.
 ///
 /// @threads Not thread-safe: one thread at a time.
-/// @cost    A thread that wakes up once a second and reads one small file of /proc.
+/// @cost    A thread that wakes up once a second and reads one small file of /proc. On the root, it
+///          also looks for the file `dump_now`.
 class STEPTAPE_EXPORT HangWatchdog {
  public:
   /// Not collective.
