@@ -202,8 +202,8 @@ TEST_F(MergeTraces, RefusesConflictingOptions) {
       {"0.xplane.pb --output all.xplane.pb",
        "--output: got all.xplane.pb, which holds one process; expected a name that"},
       {"0.xplane.pb --output all.txt",
-       "--output: got all.txt; expected a name that ends in .json, .json.gz, .pftrace, .pftrace.gz "
-       "or .xplane.pb"},
+       "--output: got all.txt; expected a name that ends in .json, .json.gz, .pftrace or "
+       ".pftrace.gz"},
       {"0.xplane.pb --output all.json --step 3", "--step: got --align none; expected --align step"},
       {"0.xplane.pb --output all.json --align clock",
        "--align: got clock; expected none, start or step"},

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include "steptape/base/error.h"
@@ -14,12 +15,14 @@
 #include "tools/steptape/exit_code.h"
 #include "tools/steptape/states/autopsy_text.h"
 #include "tools/steptape/states/rank_view.h"
+#include "tools/steptape/states/state_trace.h"
 #include "tools/steptape/states/verdict.h"
 #include "tools/steptape/tables/human_text.h"
 #include "tools/steptape/tables/json_text.h"
 #include "tools/steptape/terminal/output_file.h"
 #include "tools/steptape/terminal/standard_streams.h"
 #include "tools/steptape/terminal/terminal.h"
+#include "tools/steptape/traces/trace_files.h"
 
 namespace steptape::tools {
 namespace {
@@ -28,6 +31,7 @@ struct AutopsyArguments {
   std::vector<std::string> paths;
   std::string process;  // of dump
   std::string markdown;
+  std::string trace;
   bool all = false;
   bool json = false;
 };
@@ -38,12 +42,18 @@ void report(const AutopsyArguments& arguments, const std::vector<Job>& jobs) {
   const Terminal terminal = terminalAt(STDOUT_FILENO);
   std::string markdown;
   std::vector<std::string> objects;
+  std::vector<Trace> traces;
   for (std::size_t i = 0; i < count; ++i) {
     const Verdict verdict = judge(jobs[i], here);
     if (arguments.json) {
       objects.push_back(autopsyJson(jobs[i], verdict));
     } else {
       fmt::print("{}{}", i == 0 ? "" : "\n", autopsyText(jobs[i], verdict, terminal));
+    }
+    if (!arguments.trace.empty()) {
+      for (Trace& trace : stateTraces(jobs[i], verdict)) {
+        traces.push_back(std::move(trace));
+      }
     }
     markdown += (i == 0 ? "" : "\n") + autopsyMarkdown(jobs[i], verdict);
   }
@@ -54,6 +64,9 @@ void report(const AutopsyArguments& arguments, const std::vector<Job>& jobs) {
     OutputFile file(arguments.markdown);
     file.write(markdown);
     file.finish();
+  }
+  if (!arguments.trace.empty()) {
+    writeTraces(arguments.trace, traces);
   }
   if (count < jobs.size()) {
     printMessage(fmt::format("note: {} left out, which ended earlier; --all shows all",
@@ -103,6 +116,17 @@ void addReportOptions(CLI::App* command, AutopsyArguments* arguments) {
   command->add_flag("--json", arguments->json, "Print JSON for programs");
   command->add_option("--markdown", arguments->markdown, "Also write the report as a page")
       ->type_name("FILE");
+  command
+      ->add_option("--trace", arguments->trace,
+                   "Also write the last seconds of all ranks as a timeline for Perfetto, .json, "
+                   ".json.gz, .pftrace or .pftrace.gz")
+      ->type_name("FILE");
+}
+
+void checkReportOptions(const AutopsyArguments& arguments) {
+  if (!arguments.trace.empty()) {
+    checkJobTraceOutput(arguments.trace, "--trace");
+  }
 }
 
 }  // namespace
@@ -129,8 +153,12 @@ void addAutopsyCommand(CLI::App* app, int* exitCode) {
       "Examples:\n"
       "  steptape autopsy runs/demo\n"
       "  steptape autopsy collected --markdown report.md\n"
+      "  steptape autopsy runs/demo --trace last_seconds.pftrace.gz\n"
       "  steptape autopsy --all --json");
-  command->callback([arguments, exitCode] { *exitCode = reportPaths(*arguments); });
+  command->callback([arguments, exitCode] {
+    checkReportOptions(*arguments);
+    *exitCode = reportPaths(*arguments);
+  });
 }
 
 void addDumpCommand(CLI::App* app, int* exitCode) {
@@ -149,8 +177,12 @@ void addDumpCommand(CLI::App* app, int* exitCode) {
       "\n"
       "Examples:\n"
       "  steptape dump 20913\n"
+      "  steptape dump runs/demo --trace now.pftrace.gz\n"
       "  steptape dump runs/demo --json");
-  command->callback([arguments, exitCode] { *exitCode = dump(*arguments); });
+  command->callback([arguments, exitCode] {
+    checkReportOptions(*arguments);
+    *exitCode = dump(*arguments);
+  });
 }
 
 }  // namespace steptape::tools

@@ -20,7 +20,6 @@
 #include "tools/steptape/traces/profile_text.h"
 #include "tools/steptape/traces/trace_alignment.h"
 #include "tools/steptape/traces/trace_files.h"
-#include "tools/steptape/traces/trace_search.h"
 
 namespace steptape::tools {
 namespace {
@@ -37,14 +36,7 @@ void checkOptions(const MergeOptions& options) {
     throw CLI::ValidationError("--step",
                                fmt::format("got --align {}; expected --align step", options.align));
   }
-  checkTraceOutput(options.output, 1);
-  if (traceFormOf(options.output) == TraceForm::kXPlane) {
-    throw CLI::ValidationError(
-        "--output",
-        fmt::format("got {}, which holds one process; expected a name that ends in .json, "
-                    ".json.gz, .pftrace or .pftrace.gz",
-                    options.output));
-  }
+  checkJobTraceOutput(options.output);
 }
 
 void print(const MergeOptions& options, const TraceSet& set,

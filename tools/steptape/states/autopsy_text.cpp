@@ -73,7 +73,7 @@ void addBlocked(const Verdict& verdict, const Job& job, std::vector<std::string>
     const BlockedCollective& blocked = verdict.blocked[i];
     double until = 0;
     for (const RankView* const rank : blocked.waiting) {
-      until = std::max(until, rank->seen);
+      until = std::max(until, rank->jobTime(rank->seen));
     }
     const bool areAllDead =
         std::all_of(blocked.waiting.begin(), blocked.waiting.end(),
@@ -219,7 +219,7 @@ Section placesSection(const Verdict& verdict) {
     }
     double until = 0;
     for (const RankView* const rank : place.ranks) {
-      until = std::max(until, rank->seen);
+      until = std::max(until, rank->jobTime(rank->seen));
     }
     section.lines.push_back(fmt::format(
         "{}: {}{} ({} on {})", namesOf(place.ranks),

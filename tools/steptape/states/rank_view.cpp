@@ -20,6 +20,7 @@
 #include "base/host_name.h"
 #include "base/process_stat.h"
 #include "base/text.h"
+#include "tools/steptape/states/clock_offsets.h"
 
 namespace steptape::tools {
 namespace {
@@ -395,6 +396,7 @@ std::vector<Job> jobsOf(std::vector<RankView> views) {
   }
   for (Job& job : jobs) {
     complete(&job);
+    estimateClockOffsets(&job.ranks);
   }
   std::stable_sort(jobs.begin(), jobs.end(),
                    [](const Job& a, const Job& b) { return a.lastSign() > b.lastSign(); });

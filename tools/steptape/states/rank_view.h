@@ -24,6 +24,12 @@ struct RankView {
   std::string path;     ///< Of the file.
   bool isCopy = false;  ///< Not the file that the process stores into.
   double seen = 0;      ///< Seconds since 1970: until when the state tells what happened.
+  /// Seconds to add to its times, so that those of all hosts of the job compare; see
+  /// clock_offsets.h.
+  double clockOffset = 0;
+
+  /// Returns a time of the state by the clock of the job's first host; 0, which is never, stays 0.
+  double jobTime(double time) const { return time > 0 ? time + clockOffset : time; }
 };
 
 /// The processes of one job, in the order of their ranks, then of their process numbers.

@@ -60,12 +60,6 @@ std::string faultOf(const RankState::Death& death) {
   }
 }
 
-std::string senderOf(const RankState::Death& death) {
-  return death.senderPid == 0
-             ? std::string("the kernel")
-             : fmt::format("process {} of user {}", death.senderPid, death.senderUid);
-}
-
 Cause causeOfSignal(const RankView& rank) {
   const RankState::Death& death = rank.state.death;
   const std::string name = signalName(death.signal);
@@ -197,8 +191,9 @@ void findBlocked(const Job& job, Verdict* verdict) {
   for (const RankView& rank : job.ranks) {
     if (const RankState::Collective* const own = collectiveInFlight(rank.state)) {
       BlockedCollective& blocked = found[{own->group, own->sequence}];
-      if (blocked.waiting.empty() || own->start < blocked.since) {
-        blocked.since = own->start;
+      const double since = rank.jobTime(own->start);
+      if (blocked.waiting.empty() || since < blocked.since) {
+        blocked.since = since;
       }
       blocked.name = own->name;
       blocked.group = own->group;
@@ -266,6 +261,7 @@ void findPlaces(const Job& job, Verdict* verdict) {
       place.since = collective->start;
       group = collective->group;
     }
+    place.since = rank.jobTime(place.since);
     RankPlace& known = places[{place.phase, place.collective, group, place.sequence, place.zone}];
     if (known.ranks.empty()) {
       known = place;
@@ -314,6 +310,12 @@ Surroundings surroundingsHere() {
           BoxHeader::textOf(steptape::detail::headerOfThisProcess().host)};
 }
 
+std::string senderOf(const RankState::Death& death) {
+  return death.senderPid == 0
+             ? std::string("the kernel")
+             : fmt::format("process {} of user {}", death.senderPid, death.senderUid);
+}
+
 std::string rangesOf(const std::vector<int>& numbers) {
   std::string text;
   for (std::size_t i = 0; i < numbers.size();) {
@@ -352,7 +354,7 @@ Verdict judge(const Job& job, const Surroundings& here) {
   for (const RankView& rank : job.ranks) {
     if (isDead(rank)) {
       Cause cause = causeOf(rank, job, here);
-      const double time = deathTime(rank, cause);
+      const double time = rank.jobTime(deathTime(rank, cause));
       verdict.dead.push_back({&rank, time, std::move(cause)});
     } else if (rank.life == Life::kStopped) {
       verdict.stopped.push_back(&rank);

@@ -28,11 +28,12 @@ struct Cause {
 
 struct DeadRank {
   const RankView* rank;
-  double time;  ///< Of the signal, else the last sign of life.
+  double time;  ///< Of the signal, else the last sign of life, by the clock of the first host.
   Cause cause;
 };
 
-/// A collective that some ranks have started and others have not.
+/// A collective that some ranks have started and others have not. Times are by the clock of the
+/// first host.
 struct BlockedCollective {
   std::string name;
   std::uint64_t group = 0;
@@ -50,7 +51,7 @@ struct RankPlace {
   std::string collective;  ///< Name of the collective in flight; may be empty.
   std::uint64_t sequence = 0;
   std::string zone;  ///< The innermost one.
-  double since = 0;  ///< The earliest.
+  double since = 0;  ///< The earliest, by the clock of the first host.
   std::vector<const RankView*> ranks;
 };
 
@@ -80,6 +81,9 @@ struct Surroundings {
 Surroundings surroundingsHere();
 
 Verdict judge(const Job& job, const Surroundings& here);
+
+/// Returns who sent a signal: "process 4711 of user 1000" or "the kernel".
+std::string senderOf(const steptape::detail::RankState::Death& death);
 
 /// Returns "0-3, 8" for sorted numbers.
 std::string rangesOf(const std::vector<int>& numbers);

@@ -230,6 +230,16 @@ void checkTraceOutput(const std::string& path, std::size_t processes, const char
   }
 }
 
+void checkJobTraceOutput(const std::string& path, const char* option) {
+  const TraceForm form = traceFormOf(path);
+  if (form == TraceForm::kUnknown || form == TraceForm::kXPlane) {
+    throw CLI::ValidationError(
+        option, fmt::format("got {}{}; expected a name that ends in .json, .json.gz, .pftrace or "
+                            ".pftrace.gz",
+                            path, form == TraceForm::kXPlane ? ", which holds one process" : ""));
+  }
+}
+
 void writeTraces(const std::string& path, const std::vector<Trace>& traces) {
   const TraceForm form = traceFormOf(path);
   if (form == TraceForm::kXPlane) {

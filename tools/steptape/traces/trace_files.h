@@ -44,7 +44,12 @@ TraceSet readTraces(const std::vector<std::string>& paths);
 void checkTraceOutput(const std::string& path, std::size_t processes,
                       const char* endings = kTraceEndings);
 
-/// Writes traces in the format of the path's ending. REQUIRES: checkTraceOutput().
+/// Checks the name of a file for any number of processes.
+/// @param option The option that names it, for the message.
+/// @throws CLI::ValidationError if it does not end in .json, .json.gz, .pftrace or .pftrace.gz.
+void checkJobTraceOutput(const std::string& path, const char* option = "--output");
+
+/// Writes traces in the format of the path's ending. REQUIRES: checkTraceOutput() or checkJobTraceOutput().
 /// @throws Error with the path and the operating system's error message.
 void writeTraces(const std::string& path, const std::vector<Trace>& traces);
 
