@@ -88,13 +88,13 @@ std::vector<RankState> statesOfJob(const BoxName& own) {
   return states;
 }
 
-/// Returns the file in a run's directory; empty if this rank does not write the run.
-std::filesystem::path requestFileOf(const SummaryWriter& run) {
+/// Returns the directory of a run; empty if this rank does not write it.
+std::filesystem::path directoryOf(const SummaryWriter& run) {
   if (!run.isEnabled()) {
     return {};
   }
   std::error_code error;  // then the path stays relative
-  return std::filesystem::absolute(run.logDir(), error) / kRequestFile;
+  return std::filesystem::absolute(run.logDir(), error);
 }
 
 /// Ends the process by a signal to the thread that hangs, so that its stack is noted.
@@ -116,7 +116,7 @@ class HangWatchdog::Watch {
       : options_(std::move(options)),
         period_(std::min(1.0, secondsOf(options_.minimum) / 4)),
         detector_(limitsOf(options_, period_)),
-        requestFile_(requestFileOf(*run)),
+        directory_(directoryOf(*run)),
         run_(run) {}
 
   detail::LoopThread::Time look() noexcept {
@@ -187,20 +187,20 @@ class HangWatchdog::Watch {
 
   /// Reports what a job does that need not hang, if a file asks for it. On the root only.
   void answerRequest(StatePage* page) {
+    const std::filesystem::path request = directory_ / kRequestFile;
     std::error_code error;
-    if (requestFile_.empty() || !std::filesystem::exists(requestFile_, error)) {
+    if (directory_.empty() || cannotRemove_ || !std::filesystem::exists(request, error)) {
       return;
     }
     const std::vector<RankState> states = statesOfJob(page->box());
     if (!states.empty()) {
       keep(states.back(), "dump",
-           "what the ranks of this node do, as " + requestFile_.string() + " asks\n" +
+           "what the ranks of this node do, as " + request.string() + " asks\n" +
                detail::hangReport(states, Clock::system().wallSeconds()));
     }
     // Last, so that who waits until it is gone finds the report.
-    if (!std::filesystem::remove(requestFile_, error) && error) {
-      requestFile_.clear();  // else the report would come again at each look
-    }
+    std::filesystem::remove(request, error);
+    cannotRemove_ = static_cast<bool>(error);
   }
 
   /// Returns whether another rank of this node has reported since `since`: one report is enough.
@@ -222,12 +222,15 @@ class HangWatchdog::Watch {
 
   /// Writes a report into a file and into the run.
   void keep(const RankState& own, const std::string& kind, const std::string& text) {
-    if (!own.logDirectories.empty()) {
+    std::filesystem::path directory = directory_;
+    if (directory.empty() && !own.logDirectories.empty()) {
+      directory = own.logDirectories.front();  // which the root has told
+    }
+    if (!directory.empty()) {
+      const std::string name =
+          kind + "-" + detail::hostName() + "-" + std::to_string(::getpid()) + ".txt";
       // A disk that refuses the file changes nothing.
-      static_cast<void>(detail::replaceFile(
-          own.logDirectories.front() + "/" + detail::kStateFolder + "/" + kind + "-" +
-              detail::hostName() + "-" + std::to_string(::getpid()) + ".txt",
-          text));
+      static_cast<void>(detail::replaceFile(directory / detail::kStateFolder / name, text));
     }
     MutexLock lock(mutex_);
     if (run_ != nullptr && run_->isEnabled()) {
@@ -238,7 +241,8 @@ class HangWatchdog::Watch {
   const HangWatchdogOptions options_;
   const double period_;
   HangDetector detector_;
-  std::filesystem::path requestFile_;  // empty: none
+  const std::filesystem::path directory_;  // of the run; empty: this rank does not write it
+  bool cannotRemove_ = false;              // the file of a request, which is answered only once
   std::atomic<bool> isPaused_{false};
   Mutex mutex_;
   SummaryWriter* run_ STEPTAPE_GUARDED_BY(mutex_);

@@ -3,6 +3,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <thread>
@@ -13,6 +15,7 @@
 #include "steptape/testing/temp_dir.h"
 
 #include "blackbox/state_page.h"
+#include "support/content_of.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -130,6 +133,30 @@ TEST_F(MpiState, LetsTheWatchdogNameTheRankThatIsBehind) {
   EXPECT_THAT(all, HasSubstr("  rank 0 (process "));
   EXPECT_THAT(all, HasSubstr("in allreduce(sum) 'gradients' #"));
   EXPECT_THAT(all, HasSubstr("  behind: " + late));
+}
+
+TEST_F(MpiState, LetsTheRootReportAllRanksIfAFileAsksForIt) {
+  const testing::TempDir directory;
+  DistributedWriter writer(directory.string(), world_);  // in rank 0's
+  const HangWatchdog watchdog(writer);
+  world_->barrier();
+  if (world_->isRoot()) {
+    const std::string request = directory.string() + "/dump_now";
+    std::ofstream(request).put('\n');
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(50);
+    while (std::filesystem::exists(request) && std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    std::string reports;
+    for (const auto& entry :
+         std::filesystem::directory_iterator(directory.string() + "/black_box")) {
+      reports += test::contentOf(entry.path().string());
+    }
+    for (int rank = 0; rank < world_->size(); ++rank) {
+      EXPECT_THAT(reports, HasSubstr("  rank " + std::to_string(rank) + " (process "));
+    }
+  }
+  world_->barrier();
 }
 
 }  // namespace
