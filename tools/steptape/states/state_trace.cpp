@@ -165,7 +165,9 @@ class StateTraceBuilder {
       addMark(fmt::format("got SIGTERM from {}", senderOf(state_.termination)),
               state_.termination.time);
     }
-    if (!state_.lastError.empty() && state_.lastErrorTime > 0) {
+    const bool isErrorOfDeath =
+        dead != verdict.dead.end() && dead->cause.kind == Cause::Kind::kException;
+    if (!state_.lastError.empty() && state_.lastErrorTime > 0 && !isErrorOfDeath) {
       addMark("error: " + state_.lastError, state_.lastErrorTime);
     }
   }
