@@ -358,9 +358,10 @@ TEST(StateTraces, TellWaitingFromTransfer) {
   EXPECT_EQ(wait.details.arguments, "");
 }
 
-TEST(StateTraces, HaveACollectiveThatOverlapsAnotherBesideIt) {
+TEST(StateTraces, HaveACollectiveBesideTheOneThatItOverlaps) {
   tools::RankView view = deadRank(0, "node1", 0, kNow);
-  view.state.collectives[1].start = view.state.collectives[0].start + 0.1;
+  // The second one lies within the first one's time, and is no part of it.
+  view.state.collectives[0].since = view.state.collectives[1].since + 1;
   const tools::Job job = jobWith({view});
   std::vector<bool> areDetached;
   for (const ShownSpan& slice : slicesOf(tools::stateTraces(job, tools::judge(job, {})).at(0))) {
