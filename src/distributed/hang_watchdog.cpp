@@ -193,11 +193,12 @@ class HangWatchdog::Watch {
       return;
     }
     const std::vector<RankState> states = statesOfJob(page->box());
-    if (!states.empty()) {
-      keep(states.back(), "dump",
-           "what the ranks of this node do, as " + request.string() + " asks\n" +
-               detail::hangReport(states, Clock::system().wallSeconds()));
+    if (states.empty()) {
+      return;
     }
+    keep(states.back(), "dump",
+         "what the ranks of this node do, as " + request.string() + " asks\n" +
+             detail::hangReport(states, Clock::system().wallSeconds()));
     // Last, so that who waits until it is gone finds the report.
     std::filesystem::remove(request, error);
     cannotRemove_ = static_cast<bool>(error);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The timelines that `steptape autopsy --trace` and `steptape dump --trace` write of real processes.
+// The timelines that `steptape autopsy --trace` and `steptape dump --trace` write of real
+// processes.
 #include "tools/steptape/states/state_trace.h"
 
 #include <csignal>

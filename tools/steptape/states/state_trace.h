@@ -16,7 +16,8 @@ namespace steptape::tools {
 ///
 /// Each process has rows for its marks (death, signals, last error), its steps and its phase, one
 /// for each group of ranks with its collectives, and one for each thread with its zones. What had
-/// not ended when the process was last seen lasts until then, and has the argument `"ended": false`.
+/// not ended when the process was last seen lasts until then, and has the argument
+/// `"ended": false`.
 ///
 /// @param verdict Of `job`.
 std::vector<Trace> stateTraces(const Job& job, const Verdict& verdict);

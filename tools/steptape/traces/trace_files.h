@@ -49,7 +49,8 @@ void checkTraceOutput(const std::string& path, std::size_t processes,
 /// @throws CLI::ValidationError if it does not end in .json, .json.gz, .pftrace or .pftrace.gz.
 void checkJobTraceOutput(const std::string& path, const char* option = "--output");
 
-/// Writes traces in the format of the path's ending. REQUIRES: checkTraceOutput() or checkJobTraceOutput().
+/// Writes traces in the format of the path's ending. REQUIRES: checkTraceOutput() or
+/// checkJobTraceOutput().
 /// @throws Error with the path and the operating system's error message.
 void writeTraces(const std::string& path, const std::vector<Trace>& traces);
 
