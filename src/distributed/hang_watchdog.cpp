@@ -8,6 +8,7 @@
 #include <exception>
 #include <filesystem>
 #include <optional>
+#include <sstream>
 #include <string_view>
 #include <sys/syscall.h>
 #include <system_error>
@@ -86,6 +87,23 @@ std::vector<RankState> statesOfJob(const BoxName& own) {
   }
   states.push_back(std::move(mine));
   return states;
+}
+
+/// Returns the report as Markdown: each indented line as an item of a list, which TensorBoard wraps.
+std::string markdownOf(const std::string& report) {
+  constexpr std::string_view kSpecial = "\\`*_<[";
+  std::istringstream lines(report);
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    const bool isItem = detail::startsWith(line, "  ");
+    text += isItem ? "- " : "\n";
+    for (const char letter : line.substr(isItem ? 2 : 0)) {
+      text += kSpecial.find(letter) == std::string_view::npos ? "" : "\\";
+      text += letter;
+    }
+    text += isItem ? "\n" : "\n\n";
+  }
+  return text;
 }
 
 /// Returns the directory of a run; empty if this rank does not write it.
@@ -235,7 +253,7 @@ class HangWatchdog::Watch {
     }
     MutexLock lock(mutex_);
     if (run_ != nullptr && run_->isEnabled()) {
-      run_->addText("steptape/" + kind, "```\n" + text + "```\n", own.step);
+      run_->addText("steptape/" + kind, markdownOf(text), own.step);
     }
   }
 

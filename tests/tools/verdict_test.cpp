@@ -171,6 +171,23 @@ TEST(Jobs, AreToldApartByDirectoryAndByScheduler) {
   EXPECT_THAT(jobsOf({rankAt(0, 2), queued}), SizeIs(2));
 }
 
+TEST(Jobs, WithoutALauncherBeginAnewAfterTheirProcessesHaveEnded) {
+  const auto processAt = [](double created, double seen) {
+    RankView view = rankAt(-1, -1);
+    view.state.process.pid = static_cast<std::uint64_t>(created);
+    view.state.process.created = created;
+    view.seen = seen;
+    return view;
+  };
+  // Two at the same time, and a third one after them.
+  const std::vector<Job> jobs =
+      jobsOf({processAt(1000, 1060), processAt(1010, 1050), processAt(1070, 1090)});
+  ASSERT_THAT(jobs, SizeIs(2));
+  ASSERT_THAT(jobs[0].ranks, SizeIs(1));
+  EXPECT_EQ(jobs[0].ranks.front().state.process.pid, 1070U);
+  EXPECT_THAT(jobs[1].ranks, SizeIs(2));
+}
+
 TEST(RangesOf, JoinsNeighbours) {
   EXPECT_EQ(rangesOf({}), "");
   EXPECT_EQ(rangesOf({0, 1, 2, 5, 7, 8}), "0-2, 5, 7-8");

@@ -269,6 +269,10 @@ bool isSameJob(const Job& job, const Job& other) {
   if (job.worldSize != other.worldSize) {
     return false;
   }
+  if (a == b && job.worldSize < 0) {
+    // Without a launcher, a process that began after the others had ended is a job of its own.
+    return !a.empty() && other.ranks.front().state.process.created <= job.lastSign();
+  }
   if (a == b) {
     return !a.empty() || (job.worldSize > 1 && areDisjoint(job, other));
   }
