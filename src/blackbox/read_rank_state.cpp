@@ -171,8 +171,8 @@ int writeAll(int descriptor, std::string_view bytes) {
 }
 
 /// Not by replaceFile(), which waits for the disk: a job that starts again would wait once for each
-/// of its dead ranks. The temporary name is the same each time: a copy that is killed is overwritten
-/// by the next one.
+/// of its dead ranks. The temporary name is the same each time: the next copy overwrites one that
+/// was killed.
 Status writeCopy(const std::string& path, std::string_view bytes) {
   const std::string temporary = path + ".new";
   int error = 0;

@@ -377,8 +377,8 @@ class Recovery {
     finish(error, path, valuesAfter(stream.bytes, known));
   }
 
-  /// Names a stream's new file: after those of the dead process, and before those of later ones. The
-  /// name is always the same, so that a second recovery finds what the first one has written.
+  /// Names a stream's new file: after those of the dead process, and before those of later ones.
+  /// The name is always the same, so that a second recovery finds what the first one has written.
   ///
   /// @return 0 or an errno.
   int nameNewFile(const std::string& directory, const NamedStream& stream, std::string* path) {

@@ -37,8 +37,8 @@ TEST_F(RecoveredFileTest, FollowsThoseThatTheProcessBeganLongAfterItsBox) {
     if (!writer.flush().ok()) {
       _exit(1);
     }
-    // The pass that encodes a scalar also notes in the log that it has no file yet; the next pass has
-    // begun after that.
+    // The pass that encodes a scalar also notes in the log that it has no file yet; the next pass
+    // has begun after that.
     addLoss(&writer, 2);
     while (writer.stats().scalars < 3) {
       std::this_thread::yield();
