@@ -16,6 +16,7 @@ namespace {
 
 using steptape::detail::RankState;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 constexpr double kNow = 1000000;
@@ -150,6 +151,26 @@ TEST(Verdict, IgnoresASignalThatTheProcessSurvived) {
   EXPECT_EQ(judge(jobWith({rank}), {}).dead.front().cause.kind, Cause::Kind::kNoTrace);
   rank.state.death.time = kNow - 0.01;
   EXPECT_THAT(judge(jobWith({rank}), {}).dead.front().cause.text, HasSubstr("by zero"));
+}
+
+TEST(AutopsyText, NamesTheRankWithMostMemoryOnItsDevice) {
+  std::vector<RankView> ranks{rankAt(0, 3), rankAt(1, 3), rankAt(2, 3)};
+  const auto textOf = [&] {
+    const Job job = jobWith(ranks);
+    return autopsyText(job, judge(job, {}), Terminal{});
+  };
+  EXPECT_THAT(textOf(), Not(HasSubstr("device")));
+  ranks[1].state.deviceBytes = std::int64_t{3} << 30;
+  ranks[2].state.deviceBytes = std::int64_t{2} << 30;
+  EXPECT_THAT(textOf(), HasSubstr("\n  rank 1 on node1 has most on its device, 3.00 GiB\n"));
+}
+
+TEST(AutopsyText, NamesAProcessWithoutARankOnce) {
+  RankView process = rankAt(-1, -1);
+  process.life = Life::kDead;
+  const Job job = jobWith({process});
+  EXPECT_THAT(autopsyText(job, judge(job, {}), Terminal{}),
+              HasSubstr("  process 999 on node1 ended without a trace"));
 }
 
 TEST(Jobs, HaveTheNewestProcessOfEachRank) {

@@ -60,6 +60,12 @@ std::string placeOf(const RankState& state) {
   return place.empty() ? "nothing is known about where it was" : place;
 }
 
+/// Returns "rank 3 (process 4711 on node2)", or "process 4711 on node2" if it has no rank.
+std::string fullNameOf(const RankView& rank) {
+  const std::string process = fmt::format("process {} on {}", rank.state.process.pid, hostOf(rank));
+  return rank.state.rank < 0 ? process : fmt::format("{} ({})", nameOf(rank), process);
+}
+
 /// A title and its lines.
 struct Section {
   std::string title;
@@ -192,9 +198,8 @@ Section deadSection(const Job& job, const Verdict& verdict) {
   constexpr std::size_t kMost = 16;
   for (std::size_t i = 0; i < std::min(kMost, verdict.dead.size()); ++i) {
     const DeadRank& dead = verdict.dead[i];
-    section.lines.push_back(fmt::format("{}  {} (process {} on {}) {}", humanTime(dead.time),
-                                        nameOf(*dead.rank), dead.rank->state.process.pid,
-                                        hostOf(*dead.rank), sentence(dead.cause.text)));
+    section.lines.push_back(fmt::format("{}  {} {}", humanTime(dead.time), fullNameOf(*dead.rank),
+                                        sentence(dead.cause.text)));
     section.lines.push_back(fmt::format("  where: {}", placeOf(dead.rank->state)));
   }
   if (verdict.dead.size() > kMost) {
@@ -324,6 +329,15 @@ Section memorySection(const Job& job) {
     }
     section.lines.push_back(std::move(line));
   }
+  const auto onDevice = std::max_element(job.ranks.begin(), job.ranks.end(),
+                                         [](const RankView& a, const RankView& b) {
+                                           return a.state.deviceBytes < b.state.deviceBytes;
+                                         });
+  if (onDevice->state.deviceBytes >= 0) {
+    section.lines.push_back(fmt::format("{} on {} has most on its device, {}", nameOf(*onDevice),
+                                        hostOf(*onDevice),
+                                        memoryText(onDevice->state.deviceBytes)));
+  }
   return section;
 }
 
@@ -431,7 +445,8 @@ std::string autopsyJson(const Job& job, const Verdict& verdict) {
         .add("heartbeat", jsonNumber(state.heartbeat))
         .add("step", state.hasStep ? jsonInteger(state.step) : "null")
         .add("phase", jsonString(runPhaseName(state.phase)))
-        .add("resident_bytes", jsonInteger(state.residentBytes));
+        .add("resident_bytes", jsonInteger(state.residentBytes))
+        .add("device_bytes", jsonInteger(state.deviceBytes));
     const RankState::Thread* const thread = mainThread(state);
     std::vector<std::string> zones;
     for (std::size_t i = 0; thread != nullptr && i < thread->zones.size(); ++i) {

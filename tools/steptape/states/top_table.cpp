@@ -207,6 +207,7 @@ std::string topJson(const std::vector<TopRow>& rows, double now) {
                         .add("phase", jsonString(runPhaseName(state.phase)))
                         .add("doing", jsonString(doingOf(state, now)))
                         .add("resident_bytes", jsonInteger(state.residentBytes))
+                        .add("device_bytes", jsonInteger(state.deviceBytes))
                         .toString());
   }
   return JsonObject().add("time", jsonNumber(now)).add("ranks", jsonShortArray(ranks)).toString();
