@@ -89,7 +89,8 @@ std::vector<RankState> statesOfJob(const BoxName& own) {
   return states;
 }
 
-/// Returns the report as Markdown: each indented line as an item of a list, which TensorBoard wraps.
+/// Returns the report as Markdown: each indented line as an item of a list, which TensorBoard
+/// wraps.
 std::string markdownOf(const std::string& report) {
   constexpr std::string_view kSpecial = "\\`*_<[";
   std::istringstream lines(report);
