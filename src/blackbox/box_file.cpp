@@ -57,12 +57,9 @@ bool BoxFile::isOverLimit(std::uint64_t end) const noexcept {
          end > limit.rlim_cur;
 }
 
-int BoxFile::append(std::string_view bytes) noexcept {
-  if (isOverLimit(size_ + bytes.size())) {
-    return EFBIG;
-  }
+int writeAll(int descriptor, std::string_view bytes, std::uint64_t* total) noexcept {
   while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) {
       continue;
     }
@@ -70,9 +67,16 @@ int BoxFile::append(std::string_view bytes) noexcept {
       return written < 0 ? errno : EIO;
     }
     bytes.remove_prefix(static_cast<std::size_t>(written));
-    size_ += static_cast<std::size_t>(written);
+    *total += static_cast<std::uint64_t>(written);
   }
   return 0;
+}
+
+int BoxFile::append(std::string_view bytes) noexcept {
+  if (isOverLimit(size_ + bytes.size())) {
+    return EFBIG;
+  }
+  return writeAll(descriptor_, bytes, &size_);
 }
 
 int BoxFile::cutTo(std::uint64_t bytes) noexcept {

@@ -81,6 +81,11 @@ class STEPTAPE_EXPORT BoxFile {
 /// Returns why a call on the file `path` failed.
 STEPTAPE_EXPORT Status boxError(const char* what, const std::string& path, int error);
 
+/// Writes all of `bytes` to an open file. Adds to `*total` what was written, also if it is not all.
+///
+/// @return 0 or an errno.
+int writeAll(int descriptor, std::string_view bytes, std::uint64_t* total) noexcept;
+
 /// Reads the file `part` of a box, header included. The file may belong to a running process, may
 /// be anything, and may change while it is read: at most `most` bytes are taken.
 ///

@@ -2,6 +2,7 @@
 // Reads the file of a state while its process may be storing into it.
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <fcntl.h>
 #include <string>
@@ -154,32 +155,17 @@ Status snapshotOfBox(const BoxName& box, std::string* bytes) {
   return readSnapshot(file, path, bytes);
 }
 
-/// Writes all of `bytes` to an open file.
-/// @return 0 or an errno.
-int writeAll(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) {
-      continue;
-    }
-    if (written <= 0) {
-      return written < 0 ? errno : EIO;
-    }
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return 0;
-}
-
 /// Not by replaceFile(), which waits for the disk: a job that starts again would wait once for each
 /// of its dead ranks. The temporary name is the same each time: the next copy overwrites one that
 /// was killed.
 Status writeCopy(const std::string& path, std::string_view bytes) {
   const std::string temporary = path + ".new";
   int error = 0;
+  std::uint64_t written = 0;
   {
     const OpenedFile file(
         ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666));
-    error = file.descriptor() < 0 ? errno : writeAll(file.descriptor(), bytes);
+    error = file.descriptor() < 0 ? errno : writeAll(file.descriptor(), bytes, &written);
   }
   if (error == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) {
     error = errno;
