@@ -7,6 +7,8 @@
 namespace steptape::mpi::detail {
 namespace {
 
+using steptape::detail::GroupMap;
+
 /// Returns the lowest rank that shares memory with this one.
 int lowestRankOfNode(MPI_Comm communicator, int rank) {
   MPI_Comm node = MPI_COMM_NULL;

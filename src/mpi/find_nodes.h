@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "mpi/mpi_group.h"
+#include "comm/group_map.h"
+
+#include <mpi.h>
 
 namespace steptape::mpi::detail {
 
@@ -9,6 +11,6 @@ namespace steptape::mpi::detail {
 /// ranks have just met.
 ///
 /// @param ranksPerNode As MpiCommunicatorOptions::ranksPerNode.
-GroupMap findNodes(MPI_Comm communicator, int ranksPerNode);
+steptape::detail::GroupMap findNodes(MPI_Comm communicator, int ranksPerNode);
 
 }  // namespace steptape::mpi::detail

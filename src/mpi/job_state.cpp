@@ -47,12 +47,12 @@ bool isMpiRunning() {
 
 // A thread that begins and MPI_Finalize() write and read the counters in opposite orders, so that
 // at least one sees the other.
-MpiUse::MpiUse() {
+bool beginMpiUse() {
   ++users;
-  isAllowed_ = !isEnding;
+  return !isEnding;
 }
 
-MpiUse::~MpiUse() {
+void endMpiUse() {
   --users;
 }
 

@@ -8,24 +8,14 @@ namespace steptape::mpi::detail {
 /// Returns whether MPI may be called: it is initialized and not being finalized.
 bool isMpiRunning();
 
-/// While an object exists, its thread may call MPI, if the object says so: MPI_Finalize(), on any
-/// thread, waits for its destruction. For calls that do not wait for other ranks.
+/// Between the two, MPI may be called if the first returned true: MPI_Finalize(), on any thread,
+/// waits for the second. For calls that do not wait for other ranks.
 ///
 /// @threads Thread-safe.
-class MpiUse {
- public:
-  MpiUse();
-  ~MpiUse();
-  MpiUse(const MpiUse&) = delete;
-  MpiUse& operator=(const MpiUse&) = delete;
+bool beginMpiUse();
+void endMpiUse();
 
-  explicit operator bool() const { return isAllowed_; }
-
- private:
-  bool isAllowed_;
-};
-
-/// Makes MPI_Finalize() wait for MpiUse. REQUIRES: isMpiRunning()
+/// Makes MPI_Finalize() wait for endMpiUse(). REQUIRES: isMpiRunning()
 void watchForFinalize();
 
 /// @throws Error(kFailedPrecondition) with `caller` unless MPI may be called.

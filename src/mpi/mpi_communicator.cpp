@@ -13,8 +13,8 @@
 #include "comm/split_wishes.h"
 #include "mpi/find_nodes.h"
 #include "mpi/job_state.h"
-#include "mpi/mpi_collective.h"
-#include "mpi/mpi_group.h"
+#include "mpi/mpi_transport.h"
+#include "transport/engine.h"
 
 namespace steptape {
 namespace {
@@ -43,7 +43,7 @@ void noteLaunch(MPI_Comm world) {
   }
 }
 
-std::shared_ptr<mpi::detail::MpiGroup> makeGroup(MPI_Comm parent,
+std::shared_ptr<mpi::detail::MpiTransport> makeTransport(MPI_Comm parent,
                                                  const MpiCommunicatorOptions& options) {
   mpi::detail::requireMpi("MpiCommunicator");
   mpi::detail::watchForFinalize();
@@ -56,47 +56,47 @@ std::shared_ptr<mpi::detail::MpiGroup> makeGroup(MPI_Comm parent,
   if (size == worldSize) {
     noteLaunch(data);
   }
-  return std::make_shared<mpi::detail::MpiGroup>(
+  return std::make_shared<mpi::detail::MpiTransport>(
       data, mpi::detail::findNodes(data, options.ranksPerNode), options);
 }
 
 }  // namespace
 
 MpiCommunicator::MpiCommunicator(MPI_Comm parent, const MpiCommunicatorOptions& options)
-    : MpiCommunicator(makeGroup(parent, options)) {
+    : MpiCommunicator(makeTransport(parent, options)) {
   setTimeout(options.timeout);
 }
 
-MpiCommunicator::MpiCommunicator(const std::shared_ptr<mpi::detail::MpiGroup>& group)
-    : engine_(std::make_shared<mpi::detail::MpiEngine>(group)) {
-  setJobRanks(mpi::detail::worldRanksOf(group->data()));
+MpiCommunicator::MpiCommunicator(std::shared_ptr<mpi::detail::MpiTransport> transport)
+    : transport_(std::move(transport)), engine_(std::make_shared<detail::Engine>(transport_)) {
+  setJobRanks(mpi::detail::worldRanksOf(transport_->data()));
 }
 
 MpiCommunicator::~MpiCommunicator() = default;
 
 int MpiCommunicator::rank() const {
-  return engine_->group->map().rank();
+  return transport_->map().rank();
 }
 int MpiCommunicator::size() const {
-  return engine_->group->map().size();
+  return transport_->map().size();
 }
 int MpiCommunicator::localRank() const {
-  return engine_->group->map().localRank();
+  return transport_->map().localRank();
 }
 int MpiCommunicator::localSize() const {
-  return engine_->group->map().localSize();
+  return transport_->map().localSize();
 }
 int MpiCommunicator::crossRank() const {
-  return engine_->group->map().crossRank();
+  return transport_->map().crossRank();
 }
 int MpiCommunicator::crossSize() const {
-  return engine_->group->map().crossSize();
+  return transport_->map().crossSize();
 }
 const std::string& MpiCommunicator::nodeName() const {
-  return engine_->group->map().nodeName();
+  return transport_->map().nodeName();
 }
 MPI_Comm MpiCommunicator::handle() const {
-  return engine_->group->data();
+  return transport_->data();
 }
 
 bool MpiCommunicator::worksOnAnyThread() const {
@@ -113,17 +113,17 @@ std::shared_ptr<Communicator> MpiCommunicator::split(int color, int key) {
   // Blocking, because MPI has no other form; all ranks have just met. Uses the communicator for
   // comparisons, because calls on the other one wait for collectives in flight.
   MPI_Comm part = MPI_COMM_NULL;
-  MPI_Comm_split(engine_->group->comparisons(), ranks.empty() ? MPI_UNDEFINED : color, key, &part);
+  MPI_Comm_split(transport_->comparisons(), ranks.empty() ? MPI_UNDEFINED : color, key, &part);
   if (ranks.empty()) {
     return nullptr;
   }
   MPI_Comm_set_errhandler(part, MPI_ERRORS_RETURN);
   MpiCommunicatorOptions options;
   options.timeout = timeout();
-  options.maxCount = engine_->group->maxCount();
-  const auto group =
-      std::make_shared<mpi::detail::MpiGroup>(part, engine_->group->map().part(ranks), options);
-  const std::shared_ptr<MpiCommunicator> communicator(new MpiCommunicator(group));
+  options.maxCount = transport_->maxCount();
+  const std::shared_ptr<MpiCommunicator> communicator(
+      new MpiCommunicator(std::make_shared<mpi::detail::MpiTransport>(
+          part, transport_->map().part(ranks), options)));
   shareSettings(*communicator);
   return communicator;
 }
@@ -131,7 +131,7 @@ std::shared_ptr<Communicator> MpiCommunicator::split(int color, int key) {
 std::shared_ptr<NodeMemory> MpiCommunicator::allocateNodeMemory(std::size_t bytes,
                                                                 std::string* why) {
   std::shared_ptr<NodeMemory> memory = detail::PosixNodeMemory::tryMake(
-      *this, engine_->group->map(), bytes, why, &mpi::detail::markStuck);
+      *this, transport_->map(), bytes, why, &mpi::detail::markStuck);
   if (memory) {
     shareSettings(*memory);
   }
@@ -140,11 +140,10 @@ std::shared_ptr<NodeMemory> MpiCommunicator::allocateNodeMemory(std::size_t byte
 
 std::unique_ptr<detail::PendingCollective> MpiCommunicator::start(
     const detail::CollectiveCall& call) {
-  const mpi::detail::MpiUse use;  // if MPI may not be used, the group throws
-  return std::make_unique<mpi::detail::MpiCollective>(
-      engine_, call,
-      mpi::detail::StallLimits{timeout(), stallWarningAfter(),
-                               [this](const std::string& warning) { warnOfStall(warning); }});
+  return detail::startOn(
+      engine_, call, {timeout(), stallWarningAfter(), [this](const std::string& warning) {
+                        warnOfStall(warning);
+                      }});
 }
 
 }  // namespace steptape

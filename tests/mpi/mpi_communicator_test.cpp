@@ -13,7 +13,7 @@
 #include "steptape/distributed/metric_average.h"
 #include "steptape/mpi/environment.h"
 
-#include "mpi/collective_stages.h"
+#include "transport/collective_stages.h"
 #include "support/expect_error.h"
 
 #include <gmock/gmock.h>
@@ -229,10 +229,10 @@ TEST(MpiCommunicator, WaitsForARankThatIsLate) {
 TEST(Chunks, CoverAllElementsWithoutGapOrOverlap) {
   std::vector<std::pair<std::size_t, int>> chunks;
   const auto record = [&](std::size_t offset, int count) { chunks.emplace_back(offset, count); };
-  mpi::detail::forEachChunk(10, 4, record);
+  detail::forEachChunk(10, 4, record);
   EXPECT_THAT(chunks, ElementsAre(std::pair(0, 4), std::pair(4, 4), std::pair(8, 2)));
   chunks.clear();
-  mpi::detail::forEachChunk(0, 4, record);
+  detail::forEachChunk(0, 4, record);
   EXPECT_TRUE(chunks.empty());
 }
 

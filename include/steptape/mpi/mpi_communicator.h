@@ -20,10 +20,12 @@
 #include <mpi.h>
 
 namespace steptape {
+namespace detail {
+struct Engine;
+}
 namespace mpi::detail {
-class MpiGroup;
-struct MpiEngine;
-}  // namespace mpi::detail
+class MpiTransport;
+}
 
 /// Options of MpiCommunicator.
 struct MpiCommunicatorOptions {
@@ -98,9 +100,10 @@ class STEPTAPE_EXPORT MpiCommunicator final : public Communicator {
   std::unique_ptr<detail::PendingCollective> start(const detail::CollectiveCall& call) override;
 
  private:
-  explicit MpiCommunicator(const std::shared_ptr<mpi::detail::MpiGroup>& group);
+  explicit MpiCommunicator(std::shared_ptr<mpi::detail::MpiTransport> transport);
 
-  std::shared_ptr<mpi::detail::MpiEngine> engine_;
+  std::shared_ptr<mpi::detail::MpiTransport> transport_;
+  std::shared_ptr<detail::Engine> engine_;
 };
 
 }  // namespace steptape

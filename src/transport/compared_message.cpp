@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpi/compared_message.h"
+#include "transport/compared_message.h"
 
 #include <algorithm>
 #include <cstring>
@@ -7,10 +7,8 @@
 
 #include "comm/element_reduction.h"
 
-namespace steptape::mpi::detail {
+namespace steptape::detail {
 
-using steptape::detail::CollectiveCall;
-using steptape::detail::CollectiveKind;
 
 static_assert(std::is_trivially_copyable_v<ComparedMessage>);
 
@@ -21,9 +19,9 @@ bool ComparedMessage::carries(const CollectiveCall& call) {
   if (call.kind == CollectiveKind::kBarrier) {
     return true;
   }
-  // Float16 and bfloat16 are summed in the order of the ranks, which MPI does not guarantee.
+  // Float16 and bfloat16 are summed in the order of the ranks, which not every transport guarantees.
   return call.kind == CollectiveKind::kAllreduce &&
-         !steptape::detail::isReducedInFloat32(call.dtype) &&
+         !isReducedInFloat32(call.dtype) &&
          call.count <= kElementBytes / dtypeSize(call.dtype);
 }
 
@@ -45,7 +43,7 @@ void ComparedMessage::store(const CollectiveCall& call, int ranks) const {
   }
   std::memcpy(call.output, elements_.data(), call.count * dtypeSize(call.dtype));
   if (call.op == ReduceOp::kAverage) {
-    steptape::detail::divideElements(call.output, call.count, call.dtype, ranks);
+    divideElements(call.output, call.count, call.dtype, ranks);
   }
 }
 
@@ -56,15 +54,7 @@ void ComparedMessage::merge(const ComparedMessage& other) {
     return;
   }
   const std::array<const void*, 2> parts{other.elements_.data(), elements_.data()};
-  steptape::detail::reduceElements(parts, count_, dtype_, op_, elements_.data());
+  reduceElements(parts, count_, dtype_, op_, elements_.data());
 }
 
-void ComparedMessage::combine(void* from, void* into, int* count, MPI_Datatype* /*type*/) {
-  const auto* source = static_cast<const ComparedMessage*>(from);
-  auto* target = static_cast<ComparedMessage*>(into);
-  for (int i = 0; i < *count; ++i) {
-    target[i].merge(source[i]);
-  }
-}
-
-}  // namespace steptape::mpi::detail
+}  // namespace steptape::detail

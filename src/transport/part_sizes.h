@@ -8,21 +8,19 @@
 #include "steptape/base/error.h"
 
 #include "comm/group_messages.h"
-#include "mpi/collective_stages.h"
+#include "transport/collective_stages.h"
 
-namespace steptape::mpi::detail {
+namespace steptape::detail {
 
 /// The elements that each rank receives in a reduceScatter; a rank knows only its own number.
 class PartSizes {
  public:
   bool arePosted() const { return !sizes_.empty(); }
 
-  void post(MpiGroup& group, const CollectiveCall& call, Requests& requests) {
-    sizes_.assign(static_cast<std::size_t>(group.map().size()), 0);
-    sizes_[static_cast<std::size_t>(group.map().rank())] = call.count;
-    group.check(MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, sizes_.data(), 1, MPI_UINT64_T,
-                               group.data(), requests.next()),
-                call);
+  void post(Transport& transport, const CollectiveCall& call, Transfers& transfers) {
+    sizes_.assign(static_cast<std::size_t>(transport.map().size()), 0);
+    sizes_[static_cast<std::size_t>(transport.map().rank())] = call.count;
+    transfers.add(transport.allgather(sizes_.data(), sizeof sizes_.front()));
   }
 
   /// REQUIRES: the exchange has ended.
@@ -31,7 +29,7 @@ class PartSizes {
   void check(const CollectiveCall& call) const {
     const std::uint64_t total = std::accumulate(sizes_.begin(), sizes_.end(), std::uint64_t{0});
     if (total != call.inputCount) {
-      throw Error(ErrorCode::kRankMismatch, steptape::detail::partsMismatchText(call, total));
+      throw Error(ErrorCode::kRankMismatch, partsMismatchText(call, total));
     }
   }
 
@@ -41,4 +39,4 @@ class PartSizes {
   std::vector<std::uint64_t> sizes_;
 };
 
-}  // namespace steptape::mpi::detail
+}  // namespace steptape::detail

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "mpi/mpi_group.h"
+#include "transport/transport.h"
 
-namespace steptape::mpi::detail {
+namespace steptape::detail {
 
 /// Small messages by which waiting ranks find out which ranks are missing.
 ///
@@ -18,10 +18,7 @@ namespace steptape::mpi::detail {
 /// it computes, hangs or has ended. A late rank finds the notes and reads them.
 class StallNotes {
  public:
-  explicit StallNotes(std::shared_ptr<MpiGroup> group) : group_(std::move(group)) {}
-  StallNotes(const StallNotes&) = delete;
-  StallNotes& operator=(const StallNotes&) = delete;
-  ~StallNotes();
+  explicit StallNotes(std::shared_ptr<Transport> transport) : transport_(std::move(transport)) {}
 
   /// Announces to all others that this rank has started the collectives up to `latest` and waits in
   /// `call`, number `awaited`. Sends each announcement only once.
@@ -29,30 +26,17 @@ class StallNotes {
   /// Like announce(), but only if another rank has announced something since.
   void answer(std::uint64_t latest, std::uint64_t awaited, const CollectiveCall& call);
   /// Reads the notes that have arrived.
-  void takeIn(const CollectiveCall& call);
+  void takeIn();
   /// Returns the ranks that have not announced collective `sequence`, each with the collective in
   /// which it waits if that is known: "rank 3 (node7), rank 4 (node7) which is in barrier"; may be
   /// empty.
   std::string missing(std::uint64_t sequence) const;
 
  private:
-  struct Note {
-    std::uint64_t latest = 0;
-    std::uint64_t awaited = 0;
-    std::array<char, 240> call{};
-  };
-  struct Sent {
-    Note note;
-    std::vector<MPI_Request> requests;
-  };
-
-  void forgetSent();
-
-  std::shared_ptr<MpiGroup> group_;
-  std::vector<Note> heardByRank_;  // empty until the first note
-  std::vector<std::unique_ptr<Sent>> sent_;
-  std::uint64_t announced_ = 0;  // the latest announced collective
-  std::uint64_t askedFor_ = 0;   // the highest number for which another rank waits
+  std::shared_ptr<Transport> transport_;
+  std::vector<StallNote> heardByRank_;  // empty until the first note
+  std::uint64_t announced_ = 0;         // the latest announced collective
+  std::uint64_t askedFor_ = 0;          // the highest number for which another rank waits
 };
 
-}  // namespace steptape::mpi::detail
+}  // namespace steptape::detail

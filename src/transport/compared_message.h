@@ -5,39 +5,38 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "steptape/base/export.h"
+
 #include "comm/collective_call.h"
 
-#include <mpi.h>
-
-namespace steptape::mpi::detail {
+namespace steptape::detail {
 
 /// The message by which ranks detect whether they are in the same collective: the minimum and the
 /// maximum of their fingerprints, and the few elements of a small allreduce.
 ///
-/// All messages have one size, so that ranks in different collectives meet in the same MPI call.
+/// All messages have one size, so that ranks in different collectives meet in the same operation.
 /// Elements are combined between ranks whose fingerprints are equal. The result is used only if all
 /// fingerprints are equal.
-class ComparedMessage {
+class STEPTAPE_EXPORT ComparedMessage {
  public:
   static constexpr std::size_t kBytes = 128;
 
   /// Returns whether the whole collective is in the message: a small allreduce, or a barrier, which
   /// has no data.
-  static bool carries(const steptape::detail::CollectiveCall& call);
+  static bool carries(const CollectiveCall& call);
 
   ComparedMessage() = default;
-  ComparedMessage(const steptape::detail::CollectiveCall& call, std::uint64_t fingerprint);
+  ComparedMessage(const CollectiveCall& call, std::uint64_t fingerprint);
 
   bool isSameOnAllRanks() const { return greatest_ == ~greatestInverted_; }
   /// Writes the elements to the caller's memory. REQUIRES: isSameOnAllRanks(), carries(call)
-  void store(const steptape::detail::CollectiveCall& call, int ranks) const;
+  void store(const CollectiveCall& call, int ranks) const;
 
-  /// The MPI_User_function. Must not throw.
-  static void combine(void* from, void* into, int* count, MPI_Datatype* type);
+  /// Adds the message of another rank, or of several. Never throws.
+  void merge(const ComparedMessage& other);
 
  private:
   static constexpr std::size_t kElementBytes = 104;
-  void merge(const ComparedMessage& other);
 
   std::uint64_t greatest_ = 0;
   std::uint64_t greatestInverted_ = 0;  // the inverted minimum is the maximum inverted one
@@ -48,4 +47,4 @@ class ComparedMessage {
 };
 static_assert(sizeof(ComparedMessage) == ComparedMessage::kBytes, "travels as that many bytes");
 
-}  // namespace steptape::mpi::detail
+}  // namespace steptape::detail

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/transport.h"
+
+#include "steptape/comm/metric_moments.h"
+
+#include "comm/element_reduction.h"
+
+namespace steptape::detail {
+
+TransportFailure::~TransportFailure() = default;
+Transport::~Transport() = default;
+
+void Transport::noteLatest(std::uint64_t /*latest*/) {}
+
+bool Transport::enter() {
+  return true;
+}
+
+void Transport::leave() {}
+
+std::string Transport::endedBecause() const {
+  return "the transport was shut down";
+}
+
+void Transport::checkUsable(const std::string& /*what*/) const {}
+
+void Transport::noteBroken(const std::string& /*why*/) {}
+
+std::string Transport::lostBecause() {
+  return "";
+}
+
+void Transport::requireUsable(const CollectiveCall& call) const {
+  if (isBroken()) {
+    throw Error(ErrorCode::kFailedPrecondition,
+                call.describe() + ": the communicator is out of step since " + brokenBecause_);
+  }
+  checkUsable(call.describe());
+}
+
+void Transport::markBroken(const std::string& why) {
+  if (!isBroken()) {
+    brokenBecause_ = why;
+    noteBroken(why);
+  }
+}
+
+ReduceOp combinedBy(const CollectiveCall& call) {
+  return call.op == ReduceOp::kAverage && !isReducedInFloat32(call.dtype) ? ReduceOp::kSum
+                                                                          : call.op;
+}
+
+std::size_t elementBytes(const CollectiveCall& call) {
+  return call.kind == CollectiveKind::kAllreduceMoments ? sizeof(MetricMoments)
+                                                        : dtypeSize(call.dtype);
+}
+
+}  // namespace steptape::detail
