@@ -2,6 +2,7 @@
 #include "comm/element_reduction.h"
 
 #include <algorithm>
+#include <array>
 #include <type_traits>
 
 #include "comm/round_to_half.h"
@@ -17,8 +18,8 @@ BFloat16 narrow(float value, BFloat16 /*type*/) {
 }
 
 /// Combines numbers. Sums and products of integers wrap around, as in MPI.
-template <typename T>
-T combine(T left, T right, ReduceOp op) {
+template <ReduceOp kOp, typename T>
+T combine(T left, T right) {
   // Computes with unsigned integers at least as wide as int, because signed overflow is undefined.
   const auto wrap = [](T a, T b, auto calculate) {
     if constexpr (std::is_integral_v<T>) {
@@ -28,54 +29,81 @@ T combine(T left, T right, ReduceOp op) {
       return calculate(a, b);
     }
   };
-  switch (op) {
-    case ReduceOp::kSum:
-    case ReduceOp::kAverage:
-      return wrap(left, right, [](auto a, auto b) { return a + b; });
-    case ReduceOp::kMin:
-      return std::min(left, right);
-    case ReduceOp::kMax:
-      return std::max(left, right);
-    case ReduceOp::kProduct:
-      return wrap(left, right, [](auto a, auto b) { return a * b; });
+  if constexpr (kOp == ReduceOp::kMin) {
+    return std::min(left, right);
+  } else if constexpr (kOp == ReduceOp::kMax) {
+    return std::max(left, right);
+  } else if constexpr (kOp == ReduceOp::kProduct) {
+    return wrap(left, right, [](auto a, auto b) { return a * b; });
+  } else {
+    return wrap(left, right, [](auto a, auto b) { return a + b; });
   }
-  return left;
 }
 
 /// Returns logical "or" for sum and maximum, and "and" for product and minimum.
-Bool8 combine(Bool8 left, Bool8 right, ReduceOp op) {
-  const bool isAnd = op == ReduceOp::kProduct || op == ReduceOp::kMin;
+template <ReduceOp kOp>
+Bool8 combine(Bool8 left, Bool8 right) {
+  constexpr bool kIsAnd = kOp == ReduceOp::kProduct || kOp == ReduceOp::kMin;
   const bool a = left.byte != 0;
   const bool b = right.byte != 0;
-  return {static_cast<std::uint8_t>(isAnd ? a && b : a || b)};
+  return {static_cast<std::uint8_t>(kIsAnd ? a && b : a || b)};
 }
 
-template <typename T>
-void reduceAs(ArrayView<const void* const> parts, std::size_t count, ReduceOp op, T* result) {
+/// Combines block by block, so that the sums stay in the nearest cache, and in memory of its own,
+/// so that the result may be one of the parts.
+template <ReduceOp kOp, typename T>
+void reduceBy(ArrayView<const void* const> parts, std::size_t count, T* result) {
   constexpr bool kIsHalf = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
-  const auto at = [&](std::size_t part, std::size_t i) {
-    const T element = static_cast<const T*>(parts[part])[i];
+  using Total = std::conditional_t<kIsHalf, float, T>;
+  const auto widen = [](T element) {
     if constexpr (kIsHalf) {
       return toFloat(element);
     } else {
       return element;
     }
   };
-  for (std::size_t i = 0; i < count; ++i) {
-    auto total = at(0, i);
-    for (std::size_t part = 1; part < parts.size(); ++part) {
-      total = combine(total, at(part, i), op);
+  constexpr std::size_t kBlock = 1024;
+  std::array<Total, kBlock> totals;
+  for (std::size_t begin = 0; begin < count; begin += kBlock) {
+    const std::size_t length = std::min(kBlock, count - begin);
+    const T* const first = static_cast<const T*>(parts[0]) + begin;
+    for (std::size_t i = 0; i < length; ++i) {
+      totals[i] = widen(first[i]);
     }
-    if constexpr (std::is_floating_point_v<decltype(total)>) {
-      if (op == ReduceOp::kAverage) {
-        total /= static_cast<decltype(total)>(parts.size());
+    for (std::size_t part = 1; part < parts.size(); ++part) {
+      const T* const next = static_cast<const T*>(parts[part]) + begin;
+      for (std::size_t i = 0; i < length; ++i) {
+        totals[i] = combine<kOp>(totals[i], widen(next[i]));
       }
     }
-    if constexpr (kIsHalf) {
-      result[i] = narrow(total, T{});
-    } else {
-      result[i] = total;
+    T* const to = result + begin;
+    for (std::size_t i = 0; i < length; ++i) {
+      Total total = totals[i];
+      if constexpr (std::is_floating_point_v<Total> && kOp == ReduceOp::kAverage) {
+        total /= static_cast<Total>(parts.size());
+      }
+      if constexpr (kIsHalf) {
+        to[i] = narrow(total, T{});
+      } else {
+        to[i] = total;
+      }
     }
+  }
+}
+
+template <typename T>
+void reduceAs(ArrayView<const void* const> parts, std::size_t count, ReduceOp op, T* result) {
+  switch (op) {
+    case ReduceOp::kSum:
+      return reduceBy<ReduceOp::kSum>(parts, count, result);
+    case ReduceOp::kAverage:
+      return reduceBy<ReduceOp::kAverage>(parts, count, result);
+    case ReduceOp::kMin:
+      return reduceBy<ReduceOp::kMin>(parts, count, result);
+    case ReduceOp::kMax:
+      return reduceBy<ReduceOp::kMax>(parts, count, result);
+    case ReduceOp::kProduct:
+      return reduceBy<ReduceOp::kProduct>(parts, count, result);
   }
 }
 

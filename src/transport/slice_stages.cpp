@@ -8,25 +8,12 @@
 #include <cstring>
 #include <utility>
 
-#include "steptape/comm/metric_moments.h"
-
-#include "comm/element_reduction.h"
 #include "transport/collective_stages.h"
+#include "transport/combined_parts.h"
 #include "transport/part_sizes.h"
 
 namespace steptape::detail {
 namespace {
-
-void mergeMoments(const std::vector<const void*>& parts, std::size_t count, void* result) {
-  auto* const to = static_cast<MetricMoments*>(result);
-  for (std::size_t i = 0; i < count; ++i) {
-    MetricMoments total = static_cast<const MetricMoments*>(parts.front())[i];
-    for (std::size_t part = 1; part < parts.size(); ++part) {
-      total.merge(static_cast<const MetricMoments*>(parts[part])[i]);
-    }
-    to[i] = total;
-  }
-}
 
 /// One rank's slice of elements, gathered from all ranks and combined.
 class SliceExchange {
@@ -55,11 +42,7 @@ class SliceExchange {
     for (const int start : received_.starts) {
       parts.push_back(fromRanks_.data() + start);
     }
-    if (call.kind == CollectiveKind::kAllreduceMoments) {
-      mergeMoments(parts, mine_, slice);
-    } else {
-      reduceElements(parts, mine_, call.dtype, call.op, slice);
-    }
+    combineParts(call, call.op, parts, mine_, slice);
   }
 
   /// Sends all slices to all ranks; this rank's slice is already in `all`.
