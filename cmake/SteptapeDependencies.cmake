@@ -43,6 +43,16 @@ if(NOT STEPTAPE_WITH_TORCH STREQUAL "OFF")
     message(STATUS "Building without LibTorch: ${STEPTAPE_TORCH_PROBLEM}")
   endif()
 endif()
+
+# gloo itself is inside LibTorch; its headers are not.
+set(STEPTAPE_HAVE_GLOO FALSE)
+if(STEPTAPE_HAVE_TORCH)
+  find_path(STEPTAPE_GLOO_INCLUDE_DIR gloo/algorithm.h)
+  mark_as_advanced(STEPTAPE_GLOO_INCLUDE_DIR)
+  if(STEPTAPE_GLOO_INCLUDE_DIR)
+    set(STEPTAPE_HAVE_GLOO TRUE)
+  endif()
+endif()
 add_feature_info(torch STEPTAPE_HAVE_TORCH "LibTorch tensors, operator profiles and the trainer (STEPTAPE_WITH_TORCH)")
 add_feature_info(cuda STEPTAPE_TORCH_CUDA "LibTorch's CUDA libraries (STEPTAPE_WITH_CUDA)")
 

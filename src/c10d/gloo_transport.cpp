@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "c10d/gloo_transport.h"
+
+#include <algorithm>
+#include <climits>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "steptape/base/error.h"
+
+#include "c10d/job_end.h"
+#include "c10d/store_transport.h"
+#include "c10d/tcp_store_connection.h"
+#include "c10d/torch_error_text.h"
+#include "comm/element_reduction.h"
+
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+
+namespace steptape::c10d::detail {
+namespace {
+
+using steptape::detail::CollectiveCall;
+using steptape::detail::CollectiveKind;
+using steptape::detail::ComparedMessage;
+using steptape::detail::GroupMap;
+using steptape::detail::RankParts;
+using steptape::detail::StallNote;
+using steptape::detail::Transfer;
+using steptape::detail::TransportFailure;
+using Group = c10::intrusive_ptr<::c10d::ProcessGroupGloo>;
+using Work = c10::intrusive_ptr<::c10d::Work>;
+
+/// The time that gloo gives an operation. The engine counts the time of waits, which it begins
+/// later.
+constexpr std::chrono::hours kLong{24 * 7};
+
+/// Views the caller's memory as a tensor.
+at::Tensor tensorOf(const void* data, std::size_t count, at::ScalarType type = at::kByte) {
+  return at::from_blob(const_cast<void*>(data), {static_cast<std::int64_t>(count)},
+                       at::TensorOptions().dtype(type));
+}
+
+/// Returns the type by which gloo sums what Communicator promises.
+at::ScalarType torchType(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat32:
+      return at::kFloat;
+    case DType::kFloat64:
+      return at::kDouble;
+    case DType::kInt32:
+      return at::kInt;
+    case DType::kInt64:
+      return at::kLong;
+    case DType::kInt8:
+      return at::kChar;
+    case DType::kUInt8:
+      return at::kByte;
+    default:
+      return at::ScalarType::Undefined;
+  }
+}
+
+::c10d::ReduceOp torchOp(ReduceOp op) {
+  switch (op) {
+    case ReduceOp::kMin:
+      return ::c10d::ReduceOp::MIN;
+    case ReduceOp::kMax:
+      return ::c10d::ReduceOp::MAX;
+    case ReduceOp::kProduct:
+      return ::c10d::ReduceOp::PRODUCT;
+    case ReduceOp::kSum:
+    case ReduceOp::kAverage:
+      break;
+  }
+  return ::c10d::ReduceOp::SUM;
+}
+
+Group makeGroup(const GlooSetup& setup, const GroupMap& map, const char* name, int threads) {
+  auto options = ::c10d::ProcessGroupGloo::Options::create(setup.timeout);
+  const char* const variable = std::getenv("GLOO_SOCKET_IFNAME");
+  std::string interface = setup.networkInterface.empty() && variable != nullptr
+                              ? variable
+                              : setup.networkInterface;
+  interface = interface.substr(0, interface.find(','));
+  options->devices.push_back(
+      interface.empty() ? ::c10d::ProcessGroupGloo::createDefaultDevice()
+                        : ::c10d::ProcessGroupGloo::createDeviceForInterface(interface));
+  options->threads = threads;
+  const auto store = c10::make_intrusive<::c10d::PrefixStore>(setup.prefix + name,
+                                                              setup.tcp->connection().store);
+  return c10::make_intrusive<::c10d::ProcessGroupGloo>(store, map.rank(), map.size(), options);
+}
+
+class GlooTransport final : public steptape::detail::Transport {
+ public:
+  GlooTransport(const GlooSetup& setup, const GroupMap& map)
+      : Transport(map, std::size_t{1} << 30),
+        presence_(setup.presence),
+        reports_(std::make_shared<PrefixedStore>(setup.keys, "reports/"), map),
+        comparisons_(makeGroup(setup, map, "comparisons", 1)),
+        data_(makeGroup(setup, map, "data", 2)) {}
+
+  Transfer compare(ComparedMessage& message) override {
+    Pending pending;
+    pending.memory.resize(ComparedMessage::kBytes * size());
+    const auto* const bytes = reinterpret_cast<const char*>(&message);
+    pending.own.assign(bytes, bytes + ComparedMessage::kBytes);
+    startAllgather(*comparisons_, pending);
+    pending.finish = [&message](const std::vector<char>& all) {
+      for (std::size_t at = 0; at < all.size(); at += ComparedMessage::kBytes) {
+        ComparedMessage other;
+        std::memcpy(static_cast<void*>(&other), all.data() + at, ComparedMessage::kBytes);
+        if (at == 0) {
+          message = other;
+        } else {
+          message.merge(other);
+        }
+      }
+    };
+    return keep(std::move(pending));
+  }
+
+  Transfer gatherReports(char* all, std::size_t bytesPerRank) override {
+    return reports_.gatherReports(all, bytesPerRank) << 1 | 1;
+  }
+
+  Transfer barrier() override {
+    ::c10d::BarrierOptions options;
+    options.timeout = kLong;
+    return start([&] { return data_->barrier(options); });
+  }
+
+  Transfer broadcast(void* data, std::size_t bytes, int root) override {
+    return startBroadcast(data, bytes, root);
+  }
+
+  Transfer allgather(void* all, std::size_t bytesPerRank) override {
+    auto* const to = static_cast<char*>(all);
+    Pending pending;
+    pending.memory.resize(bytesPerRank * size());
+    pending.own.assign(to + rank() * bytesPerRank, to + (rank() + 1) * bytesPerRank);
+    startAllgather(*data_, pending);
+    pending.finish = [to](const std::vector<char>& gathered) {
+      std::memcpy(to, gathered.data(), gathered.size());
+    };
+    return keep(std::move(pending));
+  }
+
+  Transfer allgatherv(const void* from, void* all, const RankParts& parts) override {
+    // gloo gathers equal sizes only: the shorter parts are padded.
+    auto* const to = static_cast<char*>(all);
+    const auto most =
+        static_cast<std::size_t>(*std::max_element(parts.counts.begin(), parts.counts.end()));
+    const char* const mine =
+        from == nullptr ? to + parts.starts[rank()] : static_cast<const char*>(from);
+    Pending pending;
+    pending.memory.resize(most * size());
+    pending.own.assign(mine, mine + parts.counts[rank()]);
+    pending.own.resize(most);
+    startAllgather(*data_, pending);
+    pending.finish = [to, &parts, most](const std::vector<char>& gathered) {
+      for (std::size_t other = 0; other < parts.counts.size(); ++other) {
+        std::memcpy(to + parts.starts[other], gathered.data() + other * most,
+                    static_cast<std::size_t>(parts.counts[other]));
+      }
+    };
+    return keep(std::move(pending));
+  }
+
+  Transfer alltoallv(const void* from, const RankParts& sent, void* to,
+                     const RankParts& received) override {
+    Pending pending;
+    std::vector<std::int64_t> outCounts(received.counts.begin(), received.counts.end());
+    std::vector<std::int64_t> inCounts(sent.counts.begin(), sent.counts.end());
+    at::Tensor output = tensorOf(to, received.total());
+    at::Tensor input = tensorOf(from, sent.total());
+    ::c10d::AllToAllOptions options;
+    options.timeout = kLong;
+    return start([&] {
+      return data_->alltoall_base(output, input, outCounts, inCounts, options);
+    });
+  }
+
+  bool canReduce(const CollectiveCall& call) const override {
+    return call.kind == CollectiveKind::kAllreduce &&
+           torchType(call.dtype) != at::ScalarType::Undefined;
+  }
+
+  Transfer allreduce(const CollectiveCall& call, std::size_t offset, std::size_t count) override {
+    const std::size_t element = steptape::detail::elementBytes(call);
+    auto* const to = static_cast<char*>(call.output) + offset * element;
+    if (call.input != nullptr) {
+      std::memcpy(to, static_cast<const char*>(call.input) + offset * element, count * element);
+    }
+    std::vector<at::Tensor> tensors{tensorOf(to, count, torchType(call.dtype))};
+    ::c10d::AllreduceOptions options;
+    options.reduceOp = torchOp(call.op);
+    options.timeout = kLong;
+    return start([&] { return data_->allreduce(tensors, options); });
+  }
+
+  Transfer reduceScatter(const CollectiveCall& /*call*/,
+                         const std::vector<int>& /*counts*/) override {
+    return 0;  // not called: see canReduce()
+  }
+
+  bool hasEnded(Transfer& transfer) override {
+    if ((transfer & 1) != 0) {
+      Transfer report = transfer >> 1;
+      if (!reports_.hasEnded(report)) {
+        return false;
+      }
+      transfer = 0;
+      return true;
+    }
+    Pending& pending = pending_[(transfer >> 1) - 1];
+    if (!pending.work->isCompleted()) {
+      return false;
+    }
+    rethrowFailure(*pending.work);
+    if (pending.finish) {
+      pending.finish(pending.memory);
+    }
+    pending = Pending();
+    free_.push_back((transfer >> 1) - 1);
+    transfer = 0;
+    return true;
+  }
+
+  void postNote(const StallNote& note) override { reports_.postNote(note); }
+  bool takeNote(int& rank, StallNote& note) override { return reports_.takeNote(rank, note); }
+  void noteBroken(const std::string& why) override { markStuck(why); }
+
+  std::string lostBecause() override {
+    if (presence_) {
+      try {
+        presence_->checkPeers();
+      } catch (const Error& error) {
+        return error.what();
+      }
+    }
+    return "";
+  }
+
+ private:
+  /// An operation in flight, and the memory that it uses.
+  struct Pending {
+    Work work;
+    std::vector<char> own;
+    std::vector<char> memory;
+    std::function<void(const std::vector<char>& memory)> finish;
+  };
+
+  std::size_t size() const { return static_cast<std::size_t>(map().size()); }
+  std::size_t rank() const { return static_cast<std::size_t>(map().rank()); }
+
+  template <typename Call>
+  static Work begin(const Call& call) {
+    try {
+      return call();
+    } catch (const std::exception& error) {
+      throw TransportFailure(ErrorCode::kIoError, torchErrorText(error.what()));
+    }
+  }
+
+  template <typename Call>
+  Transfer start(const Call& call) {
+    Pending pending;
+    pending.work = begin(call);
+    return keep(std::move(pending));
+  }
+
+  /// Gathers `pending.own` of all ranks in `pending.memory`.
+  void startAllgather(::c10d::ProcessGroupGloo& group, Pending& pending) {
+    const std::size_t bytes = pending.own.size();
+    std::vector<std::vector<at::Tensor>> outputs(1);
+    for (std::size_t other = 0; other < size(); ++other) {
+      outputs.front().push_back(tensorOf(pending.memory.data() + other * bytes, bytes));
+    }
+    std::vector<at::Tensor> inputs{tensorOf(pending.own.data(), bytes)};
+    ::c10d::AllgatherOptions options;
+    options.timeout = kLong;
+    pending.work = begin([&] { return group.allgather(outputs, inputs, options); });
+  }
+
+  Transfer startBroadcast(void* data, std::size_t bytes, int root) {
+    std::vector<at::Tensor> tensors{tensorOf(data, bytes)};
+    ::c10d::BroadcastOptions options;
+    options.rootRank = root;
+    options.timeout = kLong;
+    return start([&] { return data_->broadcast(tensors, options); });
+  }
+
+  Transfer keep(Pending pending) {
+    if (free_.empty()) {
+      free_.push_back(pending_.size());
+      pending_.emplace_back();
+    }
+    const std::size_t slot = free_.back();
+    free_.pop_back();
+    pending_[slot] = std::move(pending);
+    return (slot + 1) << 1;
+  }
+
+  void rethrowFailure(::c10d::Work& work) {
+    if (work.isSuccess()) {
+      return;
+    }
+    std::string why = "gloo lost the connection to a rank";
+    try {
+      std::rethrow_exception(work.exception());
+    } catch (const std::exception& error) {
+      why = torchErrorText(error.what());
+    }
+    const std::string lost = lostBecause();
+    throw TransportFailure(ErrorCode::kDeadlineExceeded,
+                           lost.empty() ? why : lost + " (" + why + ")");
+  }
+
+  std::shared_ptr<NodeMemory> presence_;
+  StoreTransport reports_;
+  Group comparisons_;
+  Group data_;
+  std::vector<Pending> pending_;
+  std::vector<std::size_t> free_;
+};
+
+}  // namespace
+
+bool hasGloo() {
+  return true;
+}
+
+std::shared_ptr<steptape::detail::Transport> makeGlooTransport(const GlooSetup& setup,
+                                                               const GroupMap& map) {
+  try {
+    return std::make_shared<GlooTransport>(setup, map);
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw Error(ErrorCode::kDeadlineExceeded,
+                "gloo on " + map.nameOf(map.rank()) +
+                    " cannot reach the other ranks: " + torchErrorText(error.what()));
+  }
+}
+
+}  // namespace steptape::c10d::detail

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "c10d/job_end.h"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+#include "steptape/base/json.h"
+
+#include "base/mutex.h"
+#include "base/whole_file.h"
+#include "blackbox/state_page.h"
+
+namespace steptape::c10d::detail {
+namespace {
+
+struct StuckReason {
+  Mutex mutex;
+  std::string text STEPTAPE_GUARDED_BY(mutex);
+};
+
+StuckReason& stuckReason() {
+  static StuckReason* const kReason = new StuckReason();  // ranks may fail while statics end
+  return *kReason;
+}
+
+void tellTorchrun(const std::string& why) {
+  const char* const path = std::getenv("TORCHELASTIC_ERROR_FILE");
+  if (path == nullptr || *path == '\0') {
+    return;
+  }
+  const auto now = std::chrono::duration_cast<std::chrono::seconds>(
+      std::chrono::system_clock::now().time_since_epoch());
+  std::string text = R"({"message": )";
+  appendJsonString(&text, why);
+  text += R"(, "timestamp": )" + std::to_string(now.count()) + "}";
+  static_cast<void>(steptape::detail::replaceFile(path, text));
+}
+
+}  // namespace
+
+void markStuck(const std::string& why) {
+  StuckReason& reason = stuckReason();
+  MutexLock lock(reason.mutex);
+  if (reason.text.empty()) {
+    reason.text = why;
+  }
+}
+
+std::string stuckBecause() {
+  StuckReason& reason = stuckReason();
+  MutexLock lock(reason.mutex);
+  return reason.text;
+}
+
+void endProcess(int rank, const std::string& why) noexcept {
+  steptape::detail::noteError(why);
+  std::fprintf(stderr, "steptape: rank %d ends: %s\n", rank, why.c_str());
+  std::fflush(stderr);
+  try {
+    tellTorchrun(why);
+  } catch (const std::exception&) {
+    // The text is on stderr.
+  }
+  // Without the destructors of static objects: threads of groups may still use what they free.
+  std::_Exit(1);
+}
+
+}  // namespace steptape::c10d::detail

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/launch.h"
+
+#include <cstdlib>
+#include <initializer_list>
+#include <optional>
+#include <vector>
+
+#include "steptape/base/error.h"
+
+#include "base/got_expected.h"
+
+namespace steptape::detail {
+namespace {
+
+using Variables = std::function<const char*(const char*)>;
+
+std::string textOf(const Variables& variable, const char* name) {
+  const char* const text = variable(name);
+  return text == nullptr ? "" : text;
+}
+
+/// Returns the number in a variable.
+/// @throws Error(kInvalidArgument) unless it is a number from `least` to `most`.
+int numberOf(const Variables& variable, const char* name, int least, int most,
+             const std::string& why = "") {
+  const std::string text = textOf(variable, name);
+  char* end = nullptr;
+  const long number = std::strtol(text.c_str(), &end, 10);
+  if (text.empty() || *end != '\0' || number < least || number > most) {
+    throw Error(ErrorCode::kInvalidArgument,
+                gotExpected("the environment variable " + std::string(name) + "=" + text,
+                            "a number from " + std::to_string(least) + " to " +
+                                std::to_string(most) + why));
+  }
+  return static_cast<int>(number);
+}
+
+constexpr int kMostRanks = 1 << 24;
+
+/// A rank and the number of ranks, from two variables.
+struct Numbers {
+  std::string rankName;
+  int rank = 0;
+  int size = 1;
+};
+
+Numbers numbersOf(const Variables& variable, const char* rankName, const char* sizeName) {
+  Numbers numbers;
+  numbers.rankName = rankName;
+  numbers.size = numberOf(variable, sizeName, 1, kMostRanks);
+  numbers.rank = numberOf(variable, rankName, 0, numbers.size - 1,
+                          ", since " + std::string(sizeName) + " is " +
+                              std::to_string(numbers.size));
+  return numbers;
+}
+
+bool hasAll(const Variables& variable, std::initializer_list<const char*> names) {
+  for (const char* const name : names) {
+    if (textOf(variable, name).empty()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Returns the ranks of an MPI launcher. PMIx tells the rank alone; MPI itself knows the size.
+std::optional<Numbers> mpiNumbers(const Variables& variable) {
+  constexpr const char* kPairs[][2] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+                                       {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
+                                       {"PMI_RANK", "PMI_SIZE"}};
+  for (const auto& pair : kPairs) {
+    if (hasAll(variable, {pair[0], pair[1]})) {
+      return numbersOf(variable, pair[0], pair[1]);
+    }
+  }
+  if (hasAll(variable, {"PMIX_RANK"})) {
+    Numbers numbers;
+    numbers.rankName = "PMIX_RANK";
+    numbers.rank = numberOf(variable, "PMIX_RANK", 0, kMostRanks);
+    numbers.size = 0;  // unknown
+    return numbers;
+  }
+  return std::nullopt;
+}
+
+std::string nameOfStoreLauncher(const Variables& variable) {
+  return hasAll(variable, {"TORCHELASTIC_RUN_ID"}) ? "torchrun" : "RANK and MASTER_ADDR";
+}
+
+constexpr int kMostPort = 65535;
+
+void takeAddress(const Variables& variable, Launch& launch) {
+  launch.host = textOf(variable, "MASTER_ADDR");
+  launch.port = numberOf(variable, "MASTER_PORT", 1, kMostPort);
+}
+
+/// Returns the launch that the four variables of torchrun describe.
+/// @throws Error(kFailedPrecondition) if only some are set.
+Launch storeLaunch(const Variables& variable) {
+  std::string missing;
+  std::string present;
+  for (const char* const name : {"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"}) {
+    std::string& list = hasAll(variable, {name}) ? present : missing;
+    list += (list.empty() ? "" : ", ") + std::string(name);
+  }
+  if (!missing.empty()) {
+    throw Error(ErrorCode::kFailedPrecondition,
+                "the environment tells only a part of a launch: " + present + (present.find(',') == std::string::npos ? " is" : " are") +
+                    " set, and " + missing + (missing.find(',') == std::string::npos ? " is" : " are") +
+                    " not. Set all of them, as torchrun does, or none. "
+                    "STEPTAPE_LAUNCHER=none runs this process alone");
+  }
+  Launch launch;
+  launch.kind = LaunchKind::kStore;
+  launch.launcher = nameOfStoreLauncher(variable);
+  const Numbers numbers = numbersOf(variable, "RANK", "WORLD_SIZE");
+  launch.rank = numbers.rank;
+  launch.size = numbers.size;
+  takeAddress(variable, launch);
+  launch.isServedByAgent = textOf(variable, "TORCHELASTIC_USE_AGENT_STORE") == "True";
+  return launch;
+}
+
+/// Returns a port below the usual ranges for outgoing connections, different for jobs and steps.
+int portOfJob(const Variables& variable) {
+  constexpr int kFirst = 20000;
+  constexpr int kCount = 10000;
+  constexpr int kMostNumber = 1 << 30;
+  const int job = numberOf(variable, "SLURM_JOB_ID", 0, kMostNumber);
+  const int step = hasAll(variable, {"SLURM_STEP_ID"})
+                       ? numberOf(variable, "SLURM_STEP_ID", 0, kMostNumber)
+                       : 0;
+  constexpr int kStepsApart = 7;  // of neighboring jobs
+  return kFirst + static_cast<int>((std::int64_t{job} * kStepsApart + step) % kCount);
+}
+
+Launch srunLaunch(const Variables& variable) {
+  Launch launch;
+  launch.kind = LaunchKind::kStore;
+  launch.launcher = "srun";
+  const Numbers numbers = numbersOf(variable, "SLURM_PROCID", "SLURM_STEP_NUM_TASKS");
+  launch.rank = numbers.rank;
+  launch.size = numbers.size;
+  if (hasAll(variable, {"MASTER_ADDR", "MASTER_PORT"})) {
+    takeAddress(variable, launch);
+    return launch;
+  }
+  const std::string list = hasAll(variable, {"SLURM_STEP_NODELIST"})
+                               ? textOf(variable, "SLURM_STEP_NODELIST")
+                               : textOf(variable, "SLURM_JOB_NODELIST");
+  launch.host = hasAll(variable, {"MASTER_ADDR"}) ? textOf(variable, "MASTER_ADDR")
+                                                  : firstHostOf(list);
+  if (launch.host.empty() && launch.size > 1) {
+    throw Error(ErrorCode::kFailedPrecondition,
+                "srun has started this process, and neither MASTER_ADDR nor SLURM_STEP_NODELIST "
+                "tells where rank 0 is; expected one of them");
+  }
+  launch.port = hasAll(variable, {"MASTER_PORT"})
+                    ? numberOf(variable, "MASTER_PORT", 1, kMostPort)
+                    : (launch.size > 1 ? portOfJob(variable) : 0);
+  return launch;
+}
+
+Launch mpiLaunch(const Variables& variable) {
+  Launch launch;
+  launch.kind = LaunchKind::kMpi;
+  launch.launcher = "MPI's launcher";
+  if (const std::optional<Numbers> numbers = mpiNumbers(variable)) {
+    launch.rank = numbers->rank;
+    launch.size = numbers->size;
+  }
+  return launch;
+}
+
+bool hasStoreVariable(const Variables& variable) {
+  for (const char* const name : {"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"}) {
+    if (hasAll(variable, {name})) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool isStartedBySrun(const Variables& variable) {
+  return hasAll(variable, {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"});
+}
+
+/// Chooses between MPI's launcher and the variables of torchrun, which are both there.
+Launch chooseOfTwo(const Variables& variable, const Numbers& ofMpi) {
+  const Launch ofStore = storeLaunch(variable);
+  // One launcher may start the agents of the other: then MPI's numbers are those of the agents.
+  const bool startedAgents =
+      hasAll(variable, {"TORCHELASTIC_RUN_ID", "GROUP_RANK"}) &&
+      numberOf(variable, "GROUP_RANK", 0, kMostRanks) == ofMpi.rank;
+  if (startedAgents) {
+    return ofStore;
+  }
+  if (ofStore.rank == ofMpi.rank && (ofMpi.size == 0 || ofStore.size == ofMpi.size)) {
+    return mpiLaunch(variable);
+  }
+  throw Error(ErrorCode::kFailedPrecondition,
+              "two launchers have started this process: " + ofMpi.rankName + " is " +
+                  std::to_string(ofMpi.rank) + " and " + ofStore.launcher + " says rank " +
+                  std::to_string(ofStore.rank) + " of " + std::to_string(ofStore.size) +
+                  "; set STEPTAPE_LAUNCHER to mpi or torchrun");
+}
+
+Launch chosenLaunch(const std::string& choice, const Variables& variable) {
+  if (choice == "none") {
+    return {};
+  }
+  if (choice == "mpi") {
+    return mpiLaunch(variable);
+  }
+  if (choice == "torchrun") {
+    return storeLaunch(variable);
+  }
+  if (choice == "srun") {
+    return srunLaunch(variable);
+  }
+  throw Error(ErrorCode::kInvalidArgument,
+              gotExpected("the environment variable STEPTAPE_LAUNCHER=" + choice,
+                          "mpi, torchrun, srun or none"));
+}
+
+}  // namespace
+
+std::string firstHostOf(const std::string& nodeList) {
+  std::string host;
+  for (std::size_t i = 0; i < nodeList.size(); ++i) {
+    if (nodeList[i] == ',') {
+      break;
+    }
+    if (nodeList[i] != '[') {
+      host += nodeList[i];
+      continue;
+    }
+    const std::size_t end = nodeList.find_first_of("-,]", i + 1);
+    const std::size_t close = nodeList.find(']', i + 1);
+    if (close == std::string::npos) {
+      return "";
+    }
+    host += nodeList.substr(i + 1, end - i - 1);
+    i = close;
+  }
+  return host;
+}
+
+Launch findLaunch(const LaunchSupport& support, const Variables& variable) {
+  if (const std::string choice = textOf(variable, "STEPTAPE_LAUNCHER"); !choice.empty()) {
+    return chosenLaunch(choice, variable);
+  }
+  const std::optional<Numbers> ofMpi = mpiNumbers(variable);
+  const bool isStore = hasAll(variable, {"RANK", "WORLD_SIZE"}) ||
+                       (hasStoreVariable(variable) && !ofMpi && !isStartedBySrun(variable));
+  if (ofMpi && support.hasMpi) {
+    return isStore && support.hasStore ? chooseOfTwo(variable, *ofMpi) : mpiLaunch(variable);
+  }
+  if (isStore) {
+    return storeLaunch(variable);
+  }
+  // Last: the variables of a step are also in the environment of the launchers that it starts.
+  if (isStartedBySrun(variable)) {
+    return srunLaunch(variable);
+  }
+  return ofMpi ? mpiLaunch(variable) : Launch();
+}
+
+Launch findLaunch(const LaunchSupport& support) {
+  return findLaunch(support, [](const char* name) -> const char* { return std::getenv(name); });
+}
+
+}  // namespace steptape::detail
