@@ -10,6 +10,8 @@
 # steptape_add_mpi_test(<name> RANKS <n> ... SOURCES ... [LINK ...])
 #   Runs the program under mpiexec once per rank count, oversubscribed if needed. Its main() is
 #   tests/mpi/mpi_test_main.cpp: if one rank fails, the test fails.
+# steptape_add_c10d_test(<name> RANKS <n> ... SOURCES ... [LINK ...])
+#   The same for ranks that tests/support/start_ranks.cpp starts, as torchrun does.
 
 find_package(GTest QUIET)
 if(NOT GTest_FOUND)
@@ -94,6 +96,19 @@ function(steptape_add_mpi_test name)
       COST ${STEPTAPE_COST_OF_JOB}
       LABELS "mpi;${arg_LABELS}"
       ENVIRONMENT "${STEPTAPE_MPI_ENVIRONMENT};OMP_NUM_THREADS=1")
+  endforeach()
+endfunction()
+
+function(steptape_add_c10d_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "RANKS;SOURCES;LINK;LABELS")
+  steptape_test_program(${name} SOURCES ${arg_SOURCES} ${PROJECT_SOURCE_DIR}/tests/c10d/c10d_test_main.cpp LINK ${arg_LINK})
+  foreach(ranks IN LISTS arg_RANKS)
+    add_test(NAME ${name}.${ranks}_ranks COMMAND start_ranks ${ranks} $<TARGET_FILE:${name}>)
+    set_tests_properties(${name}.${ranks}_ranks PROPERTIES
+      PROCESSORS ${ranks}
+      COST ${STEPTAPE_COST_OF_JOB}
+      LABELS "c10d;${arg_LABELS}"
+      ENVIRONMENT "OMP_NUM_THREADS=1")
   endforeach()
 endfunction()
 

@@ -16,7 +16,7 @@
 #include <string>
 #include <utility>
 
-#include <steptape/mpi.h>
+#include <steptape/steptape.h>
 #include <steptape/torch.h>
 #include <steptape/trainer.h>
 

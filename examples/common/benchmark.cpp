@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <steptape/distributed/straggler_report.h>
-#include <steptape/mpi.h>
+#include <steptape/steptape.h>
 #include <steptape/torch.h>
 #include <steptape/trainer.h>
 

@@ -3,16 +3,17 @@
 
 #include <iostream>
 
-#include <steptape/mpi.h>
+#include <steptape/comm/rank_log.h>
+#include <steptape/environment.h>
 
 namespace example {
 
 int runOnRanks(int argc, char** argv, CommandLine& line,
                const std::function<void(const World& world)>& run) {
-  const steptape::mpi::Environment mpi(argc, argv);
+  const steptape::Environment environment(argc, argv);
   const std::string program = programName(argv[0]);
   try {
-    const World world = steptape::mpi::world();
+    const World world = steptape::world();
     try {
       if (line.parse(argc, argv)) {
         run(world);
@@ -29,7 +30,7 @@ int runOnRanks(int argc, char** argv, CommandLine& line,
       return kExitFailure;
     }
   } catch (const std::exception& error) {
-    mpi.abort(error.what());
+    environment.abort(error.what());
   }
 }
 

@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-#include <steptape/mpi.h>
+#include <steptape/environment.h>
 #include <steptape/steptape.h>
 #include <steptape/torch.h>
 #include <steptape/trainer.h>
@@ -208,13 +208,16 @@ int run(const Options& options, const World& world) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  steptape::mpi::Environment mpi(argc, argv);
-  const World world = steptape::mpi::world();
+  steptape::Environment environment(argc, argv);  // Of mpiexec, torchrun, srun, or none.
+  const World world = steptape::world();
   try {
     const Options options = parseOptions(argc, argv);
     if (options.help) {
       steptape::logFromRoot(*world, usage(), std::cout);
       return 0;
+    }
+    if (!options.json) {
+      steptape::logFromRoot(*world, environment.describe() + "\n", std::cout);
     }
     return run(options, world);
   } catch (const UsageError& error) {
@@ -223,6 +226,6 @@ int main(int argc, char** argv) {
                           std::cerr);
     return kExitUsage;
   } catch (const std::exception& error) {
-    mpi.abort(error.what());  // Ends the ranks that wait for this one.
+    environment.abort(error.what());  // Ends the ranks that wait for this one.
   }
 }

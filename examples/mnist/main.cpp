@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include <steptape/mpi.h>
+#include <steptape/steptape.h>
 #include <steptape/trainer.h>
 
 #include "command_line.h"

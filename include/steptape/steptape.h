@@ -19,6 +19,7 @@
 #include "steptape/checker/file_check.h"              // IWYU pragma: export
 #include "steptape/checker/file_repair.h"             // IWYU pragma: export
 #include "steptape/comm/communicator.h"               // IWYU pragma: export
+#include "steptape/comm/rank_log.h"                   // IWYU pragma: export
 #include "steptape/distributed/distributed_writer.h"  // IWYU pragma: export
 #include "steptape/distributed/hang_watchdog.h"       // IWYU pragma: export
 #include "steptape/distributed/machine_metrics.h"     // IWYU pragma: export

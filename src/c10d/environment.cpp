@@ -154,4 +154,22 @@ std::shared_ptr<Communicator> world() {
   return openEnvironment->job_->world;
 }
 
+namespace {
+
+class StoreJob final : public steptape::detail::Job {
+ public:
+  std::shared_ptr<Communicator> world() const override { return c10d::world(); }
+  [[noreturn]] void abort(const std::string& why) const override { environment_.abort(why); }
+  std::string describe() const override { return environment_.describe(); }
+
+ private:
+  Environment environment_;
+};
+
+}  // namespace
+
+std::unique_ptr<steptape::detail::Job> detail::joinJob(int* /*argc*/, char*** /*argv*/) {
+  return std::make_unique<StoreJob>();
+}
+
 }  // namespace steptape::c10d

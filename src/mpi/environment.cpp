@@ -2,6 +2,7 @@
 #include "steptape/mpi/environment.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -141,6 +142,37 @@ Environment::~Environment() {
   }
   detail::forgetWorld();
   MPI_Finalize();
+}
+
+namespace {
+
+class MpiJob final : public steptape::detail::Job {
+ public:
+  MpiJob() = default;
+  MpiJob(int& argc, char**& argv) : environment_(argc, argv) {}
+
+  std::shared_ptr<Communicator> world() const override { return mpi::world(); }
+  [[noreturn]] void abort(const std::string& why) const override { environment_.abort(why); }
+  std::string describe() const override {
+    int size = 1;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> version{};
+    int length = 0;
+    MPI_Get_library_version(version.data(), &length);
+    const std::string library(version.data(), static_cast<std::size_t>(length));
+    // Open MPI adds where it was built, after a comma; MPICH a table, after a line break.
+    return "MPI, " + std::to_string(size) + (size == 1 ? " rank, " : " ranks, ") +
+           library.substr(0, library.find_first_of(",\n"));
+  }
+
+ private:
+  Environment environment_;
+};
+
+}  // namespace
+
+std::unique_ptr<steptape::detail::Job> detail::joinJob(int* argc, char*** argv) {
+  return argc == nullptr ? std::make_unique<MpiJob>() : std::make_unique<MpiJob>(*argc, *argv);
 }
 
 }  // namespace steptape::mpi

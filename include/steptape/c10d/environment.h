@@ -7,6 +7,7 @@
 
 #include "steptape/base/export.h"
 #include "steptape/comm/communicator.h"
+#include "steptape/comm/environment.h"
 
 namespace steptape::c10d {
 
@@ -88,4 +89,11 @@ class STEPTAPE_EXPORT Environment {
 /// @throws Error(kFailedPrecondition) if no Environment is alive.
 STEPTAPE_EXPORT std::shared_ptr<Communicator> world();
 
+namespace detail {
+
+/// For steptape::Environment.
+STEPTAPE_EXPORT std::unique_ptr<steptape::detail::Job> joinJob(int* argc, char*** argv);
+inline const bool kIsProvided = steptape::detail::provideStore(&joinJob);
+
+}  // namespace detail
 }  // namespace steptape::c10d

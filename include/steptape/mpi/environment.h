@@ -6,6 +6,7 @@
 
 #include "steptape/base/export.h"
 #include "steptape/comm/communicator.h"
+#include "steptape/comm/environment.h"
 
 namespace steptape::mpi {
 
@@ -95,4 +96,11 @@ class STEPTAPE_EXPORT Environment {
 /// @threads Not thread-safe: the thread that calls MPI.
 STEPTAPE_EXPORT std::shared_ptr<Communicator> world();
 
+namespace detail {
+
+/// For steptape::Environment.
+STEPTAPE_EXPORT std::unique_ptr<steptape::detail::Job> joinJob(int* argc, char*** argv);
+inline const bool kIsProvided = steptape::detail::provideMpi(&joinJob);
+
+}  // namespace detail
 }  // namespace steptape::mpi

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The guarantees of every communicator, on as many processes as have been started.
+
+#include <chrono>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "steptape/c10d/environment.h"
+
+#include "c10d/c10d_communicator.h"
+#include "c10d/gloo_transport.h"
+#include "c10d/rendezvous.h"
+#include "c10d/tcp_store.h"
+#include "comm/collective_contract.h"
+#include "comm/launch.h"
+#include "span/span_collector.h"
+
+#include <gtest/gtest.h>
+
+namespace steptape {
+namespace {
+
+std::shared_ptr<c10d::detail::TcpStore> store() {
+  static const auto store = [] {
+    detail::LaunchSupport support;
+    support.hasStore = true;
+    detail::Launch launch = detail::findLaunch(support);
+    launch.isServedByAgent = true;  // the environment of main() serves it
+    return std::make_shared<c10d::detail::TcpStore>(launch, std::chrono::seconds(30));
+  }();
+  return store;
+}
+
+/// Meets the other ranks once more, and makes a communicator that moves data in another way.
+std::shared_ptr<Communicator> meetAgain(const c10d::EnvironmentOptions& options) {
+  detail::LaunchSupport support;
+  support.hasStore = true;
+  const detail::Launch launch = detail::findLaunch(support);
+  if (launch.size == 1) {
+    return std::make_shared<Communicator>();
+  }
+  const c10d::detail::Meeting meeting =
+      c10d::detail::meet(store(), launch, options.ranksPerNode, std::chrono::seconds(30));
+  std::vector<int> ranks(static_cast<std::size_t>(launch.size));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return c10d::detail::C10dCommunicator::make({store(), options}, meeting.store, meeting.prefix,
+                                              meeting.map, ranks, std::chrono::seconds(30));
+}
+
+using ContractOnC10d = ::testing::TestWithParam<test::ContractCase>;
+
+TEST_P(ContractOnC10d, HoldsInSharedMemory) {
+  GetParam().check(*c10d::world()->duplicate());
+}
+
+TEST_P(ContractOnC10d, HoldsByGloo) {
+  ASSERT_TRUE(c10d::detail::hasGloo());
+  c10d::EnvironmentOptions options;
+  options.usesNodeMemory = false;
+  const auto world = meetAgain(options);
+  GetParam().check(*world);
+}
+
+TEST(Contract, HoldsWhileAProfilerRecords) {
+  SpanCollector collector(4096);
+  collector.startRecording();
+  const auto world = c10d::world()->duplicate();
+  for (const test::ContractCase& contract : test::collectiveContract()) {
+    contract.check(*world);
+  }
+  std::size_t recorded = 0;
+  collector.drain([&](const SpanBatch& batch) { recorded += batch.records.size(); });
+  EXPECT_GT(recorded, test::collectiveContract().size());
+}
+
+INSTANTIATE_TEST_SUITE_P(Communicator, ContractOnC10d,
+                         ::testing::ValuesIn(test::collectiveContract()),
+                         [](const auto& tested) { return std::string(tested.param.name); });
+
+}  // namespace
+}  // namespace steptape
