@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -80,6 +81,15 @@ at::ScalarType torchType(DType dtype) {
   return ::c10d::ReduceOp::SUM;
 }
 
+/// Returns what gloo says, without its source line and its advice.
+std::string glooErrorText(const std::string& what) {
+  std::string text = torchErrorText(what);
+  if (text.substr(0, 2) == "[/") {
+    text = text.substr(std::min(text.find("] ") + 2, text.size()));
+  }
+  return text.substr(0, text.find(". This is typically caused by"));
+}
+
 Group makeGroup(const GlooSetup& setup, const GroupMap& map, const char* name, int threads) {
   auto options = ::c10d::ProcessGroupGloo::Options::create(setup.timeout);
   const char* const variable = std::getenv("GLOO_SOCKET_IFNAME");
@@ -101,6 +111,7 @@ class GlooTransport final : public steptape::detail::Transport {
   GlooTransport(const GlooSetup& setup, const GroupMap& map)
       : Transport(map, std::size_t{1} << 30),
         presence_(setup.presence),
+        keys_(setup.keys),
         reports_(std::make_shared<PrefixedStore>(setup.keys, "reports/"), map),
         comparisons_(makeGroup(setup, map, "comparisons", 1)),
         data_(makeGroup(setup, map, "data", 2)) {}
@@ -233,7 +244,10 @@ class GlooTransport final : public steptape::detail::Transport {
   }
 
   void postNote(const StallNote& note) override { reports_.postNote(note); }
-  bool takeNote(int& rank, StallNote& note) override { return reports_.takeNote(rank, note); }
+  bool takeNote(int& rank, StallNote& note) override {
+    lookForRollCall();
+    return reports_.takeNote(rank, note);
+  }
   void noteBroken(const std::string& why) override { markStuck(why); }
 
   std::string lostBecause() override {
@@ -311,23 +325,87 @@ class GlooTransport final : public steptape::detail::Transport {
     if (work.isSuccess()) {
       return;
     }
-    std::string why = "gloo lost the connection to a rank";
+    std::string why = "the connection to a rank was lost";
     try {
       std::rethrow_exception(work.exception());
     } catch (const std::exception& error) {
-      why = torchErrorText(error.what());
+      why = glooErrorText(error.what());
     }
-    const std::string lost = lostBecause();
+    std::string lost = lostBecause();
+    if (lost.empty()) {
+      lost = silentRanks();
+    }
     throw TransportFailure(ErrorCode::kDeadlineExceeded,
                            lost.empty() ? why : lost + " (" + why + ")");
   }
 
+  /// Finds out who has ended: gloo tells an address, not a rank. Ranks that wait, or have lost a
+  /// connection as well, answer a roll call in the store.
+  std::string silentRanks() {
+    std::vector<int> silent;
+    for (int other = 0; other < map().size(); ++other) {
+      if (other != map().rank()) {
+        silent.push_back(other);
+      }
+    }
+    if (silent.size() > 1) {
+      try {
+        silent = callTheRoll(silent);
+      } catch (const Error&) {
+        return "";  // the store has ended as well
+      }
+    }
+    return silent.empty() ? "" : map().namesOf(silent) + " does not answer any more";
+  }
+
+  std::vector<int> callTheRoll(std::vector<int> silent) {
+    constexpr std::chrono::milliseconds kTime{500};  // several times kBetweenLooks
+    constexpr std::chrono::milliseconds kPause{10};
+    keys_->set("roll", "");
+    answerRoll();
+    const auto end = std::chrono::steady_clock::now() + kTime;
+    while (!silent.empty() && std::chrono::steady_clock::now() < end) {
+      std::this_thread::sleep_for(kPause);
+      silent.erase(std::remove_if(silent.begin(), silent.end(),
+                                  [this](int other) {
+                                    std::string value;
+                                    return keys_->tryGet("roll/" + std::to_string(other), value);
+                                  }),
+                   silent.end());
+    }
+    return silent;
+  }
+
+  void answerRoll() { keys_->set("roll/" + std::to_string(map().rank()), ""); }
+
+  /// Answers a roll call, for a rank that waits.
+  void lookForRollCall() {
+    constexpr std::chrono::milliseconds kBetweenLooks{100};
+    const auto now = std::chrono::steady_clock::now();
+    if (now < nextLook_ || hasAnswered_) {
+      return;
+    }
+    nextLook_ = now + kBetweenLooks;
+    try {
+      std::string value;
+      if (keys_->tryGet("roll", value)) {
+        answerRoll();
+        hasAnswered_ = true;
+      }
+    } catch (const Error&) {
+      // An operation reports that ranks are lost.
+    }
+  }
+
   std::shared_ptr<NodeMemory> presence_;
+  std::shared_ptr<KeyStore> keys_;
   StoreTransport reports_;
   Group comparisons_;
   Group data_;
   std::vector<Pending> pending_;
   std::vector<std::size_t> free_;
+  std::chrono::steady_clock::time_point nextLook_;
+  bool hasAnswered_ = false;
 };
 
 }  // namespace

@@ -67,9 +67,16 @@ bool isSetByPbs(int ompThreads) {
   return std::getenv("PBS_JOBID") != nullptr && positiveFromEnvironment("NCPUS") == ompThreads;
 }
 
+/// Returns whether torchrun may have set OMP_NUM_THREADS: it sets 1 if the user has set nothing and
+/// it starts several ranks on the node.
+bool isSetByTorchrun(int ompThreads) {
+  return std::getenv("TORCHELASTIC_RUN_ID") != nullptr && ompThreads == 1 &&
+         positiveFromEnvironment("LOCAL_WORLD_SIZE") > 1;
+}
+
 ThreadPlan defaultThreads(const Communicator& world) {
   const int ompThreads = positiveFromEnvironment("OMP_NUM_THREADS");
-  if (ompThreads > 0 && !isSetByPbs(ompThreads)) {
+  if (ompThreads > 0 && !isSetByPbs(ompThreads) && !isSetByTorchrun(ompThreads)) {
     return {ompThreads, 0, "OMP_NUM_THREADS"};
   }
   if (const int threads = positiveFromEnvironment("SLURM_CPUS_PER_TASK"); threads > 0) {

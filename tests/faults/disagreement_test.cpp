@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "mpi/job.h"
+#include "support/job.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

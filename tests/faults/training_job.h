@@ -5,7 +5,7 @@
 
 #include "steptape/testing/temp_dir.h"
 
-#include "mpi/job.h"
+#include "support/job.h"
 #include "support/own_black_boxes.h"
 
 #include <gmock/gmock.h>

@@ -16,7 +16,7 @@
 #include "steptape/reader/scalar_series.h"
 #include "steptape/testing/temp_dir.h"
 
-#include "mpi/job.h"
+#include "support/job.h"
 #include "mpi/killed_rank_notes.h"
 #include "support/own_black_boxes.h"
 #include "writer/recovery.h"

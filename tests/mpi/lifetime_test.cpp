@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "mpi/job.h"
+#include "support/job.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A job whose last rank fails in the way that the first argument names, while the others wait in
 // the operation that the third one names; the second one is the log directory.
-// rank_failure_test.cpp starts it and checks how it ends.
+// The tests rank_failure and c10d_failure start it, under mpiexec and without MPI, and check how it
+// ends.
 
 #include <chrono>
 #include <csignal>
@@ -14,14 +15,15 @@
 #include <vector>
 
 #include "steptape/base/error.h"
-#include "steptape/mpi.h"
+#include "steptape/distributed/distributed_writer.h"
+#include "steptape/environment.h"
 #include "steptape/profile/profiler.h"
 
 #include "comm/node_barrier.h"
 
 namespace {
 
-void failAs(const std::string& kind, const steptape::mpi::Environment& environment) {
+void failAs(const std::string& kind, const steptape::Environment& environment) {
   if (kind == "killed") {
     std::raise(SIGKILL);
   } else if (kind == "killed with a child") {
@@ -39,6 +41,10 @@ void failAs(const std::string& kind, const steptape::mpi::Environment& environme
     throw std::runtime_error("this rank fails");
   } else if (kind == "aborts") {
     environment.abort("this rank gives up");
+  } else if (kind == "hangs briefly") {
+    // Longer than the others wait. Nothing but its end ends this process.
+    std::this_thread::sleep_for(std::chrono::seconds(3));
+    _exit(0);
   } else if (kind == "hangs") {
     // Far longer than the others wait; the end of the job ends it.
     std::this_thread::sleep_for(std::chrono::seconds(120));
@@ -58,7 +64,10 @@ void waitForAll(const std::string& place, steptape::Communicator& world,
   } else if (place == "patient barrier") {
     // Ends in time only if the ranks notice that one has ended.
     barrier.arriveAndWait(std::chrono::minutes(10), "gradients");
-  } else if (place == "asynchronous") {
+  } else if (place == "asynchronous" || place == "patient") {
+    if (place == "patient") {
+      world.setTimeout(std::chrono::minutes(10));
+    }
     std::vector<float> data(100000);
     steptape::CollectiveOptions options;
     options.name = "gradients";
@@ -66,8 +75,8 @@ void waitForAll(const std::string& place, steptape::Communicator& world,
   }
 }
 
-void train(const Arguments& arguments, const steptape::mpi::Environment& environment) {
-  const auto world = steptape::mpi::world();
+void train(const Arguments& arguments, const steptape::Environment& environment) {
+  const auto world = steptape::world();
   const auto memory = world->allocateNodeMemory(4096);
   steptape::detail::NodeBarrier barrier(*memory, 0, world->localRank(), world->localSize());
   steptape::DistributedWriterOptions options;
@@ -104,7 +113,7 @@ void train(const Arguments& arguments, const steptape::mpi::Environment& environ
 
 int main(int argc, char** argv) {
   try {
-    steptape::mpi::Environment environment(argc, argv);
+    steptape::Environment environment(argc, argv);
     Arguments arguments{argc > 1 ? argv[1] : "", argc > 2 ? argv[2] : "", argc > 3 ? argv[3] : ""};
     if (arguments.kind != "caught hang") {
       train(arguments, environment);

@@ -10,7 +10,7 @@
 #include "steptape/reader/scalar_series.h"
 #include "steptape/testing/temp_dir.h"
 
-#include "mpi/job.h"
+#include "support/job.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -35,7 +35,7 @@ class Threads : public ::testing::Test {
     for (const char* variable :
          {"OMP_NUM_THREADS", "SLURM_CPUS_PER_TASK", "SLURM_CPUS_ON_NODE", "SLURM_NTASKS_PER_NODE",
           "PBS_JOBID", "NCPUS", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PALS_LOCAL_SIZE",
-          "FLUX_JOB_SIZE", "FLUX_JOB_NNODES"}) {
+          "FLUX_JOB_SIZE", "FLUX_JOB_NNODES", "TORCHELASTIC_RUN_ID", "LOCAL_WORLD_SIZE"}) {
       unsetenv(variable);
     }
   }
@@ -89,6 +89,15 @@ TEST_F(Threads, DivideAPbsChunkAmongItsRanks) {
   EXPECT_LT(plan().intraOp, 64);
   setenv("OMP_NUM_THREADS", "3", 1);
   EXPECT_EQ(plan().intraOp, 3) << "which PBS has not set";
+}
+
+TEST_F(Threads, DoNotTakeTheOneThatTorchrunSetsForAWish) {
+  environment({{"TORCHELASTIC_RUN_ID", "none"}, {"LOCAL_WORLD_SIZE", "2"}, {"OMP_NUM_THREADS", "1"}});
+  EXPECT_THAT(plan().source, HasSubstr("cores of the node"));
+  setenv("OMP_NUM_THREADS", "3", 1);
+  EXPECT_EQ(plan().source, "OMP_NUM_THREADS");
+  environment({{"LOCAL_WORLD_SIZE", "1"}, {"OMP_NUM_THREADS", "1"}});
+  EXPECT_EQ(plan().source, "OMP_NUM_THREADS") << "torchrun sets it for several ranks only";
 }
 
 TEST_F(Threads, IgnoreNcpusOutsideOfPbsJobs) {

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts N ranks of a program on this machine, as torchrun does: start_ranks N PROGRAM [ARGUMENT]…
-// Ends with 0 if all ranks do, and else with the exit code of the first that failed. Unlike
-// torchrun, it leaves the other ranks to themselves.
+// Starts N ranks of a program on this machine, as torchrun does:
+//
+//   start_ranks [--ranks-per-node K] N PROGRAM [ARGUMENT]…
+//
+// Each K ranks in turn share memory with each other only, as on a node of their own. Ends with 0 if
+// all ranks do, and else with the exit code of the first that failed. Unlike torchrun, it leaves
+// the other ranks to themselves.
 
 #include <arpa/inet.h>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
+
+#include "support/own_mounts.h"
 
 namespace {
 
@@ -35,38 +42,69 @@ void setIfUnset(const char* name, const std::string& value) {
   setenv(name, value.c_str(), /*overwrite=*/0);
 }
 
-}  // namespace
+/// Forks; the child does not outlive this process.
+pid_t forkChild() {
+  const pid_t child = fork();
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+  }
+  return child;
+}
 
-int main(int argc, char** argv) {
-  const int ranks = argc > 2 ? std::atoi(argv[1]) : 0;
-  if (ranks < 1) {
-    std::fprintf(stderr, "usage: start_ranks N PROGRAM [ARGUMENT]...\n");
-    return 2;
-  }
-  setIfUnset("MASTER_ADDR", "localhost");
-  setIfUnset("MASTER_PORT", std::to_string(freePort()));
-  setenv("WORLD_SIZE", std::to_string(ranks).c_str(), 1);
-  std::vector<pid_t> children;
-  for (int rank = 0; rank < ranks; ++rank) {
-    const pid_t child = fork();
-    if (child == 0) {
-      prctl(PR_SET_PDEATHSIG, SIGKILL);
-      setenv("RANK", std::to_string(rank).c_str(), 1);
-      setenv("LOCAL_RANK", std::to_string(rank).c_str(), 1);
-      execv(argv[2], argv + 2);
-      std::perror(argv[2]);
-      _exit(127);
-    }
-    children.push_back(child);
-  }
+/// Waits for all children.
+/// @return the exit code of the first that failed, or 0.
+int waitForAll() {
   int result = 0;
-  for (std::size_t left = children.size(); left > 0; --left) {
-    int status = 0;
-    if (wait(&status) < 0) {
-      break;
-    }
+  int status = 0;
+  while (wait(&status) > 0) {
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     result = result == 0 ? code : result;
   }
   return result;
+}
+
+void startRanks(int first, int end, char** program) {
+  for (int rank = first; rank < end; ++rank) {
+    if (forkChild() == 0) {
+      setenv("RANK", std::to_string(rank).c_str(), 1);
+      setenv("LOCAL_RANK", std::to_string(rank - first).c_str(), 1);
+      execv(program[0], program);
+      std::perror(program[0]);
+      _exit(127);
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int ranksPerNode = 0;
+  if (argc > 2 && std::string(argv[1]) == "--ranks-per-node") {
+    ranksPerNode = std::atoi(argv[2]);
+    argc -= 2;
+    argv += 2;
+  }
+  const int ranks = argc > 2 ? std::atoi(argv[1]) : 0;
+  if (ranks < 1 || ranksPerNode < 0) {
+    std::fprintf(stderr, "usage: start_ranks [--ranks-per-node K] N PROGRAM [ARGUMENT]...\n");
+    return 2;
+  }
+  setIfUnset("MASTER_ADDR", "localhost");
+  setIfUnset("MASTER_PORT", std::to_string(freePort()));
+  setIfUnset("WORLD_SIZE", std::to_string(ranks));
+  if (ranksPerNode == 0) {
+    startRanks(0, ranks, argv + 2);
+    return waitForAll();
+  }
+  for (int first = 0; first < ranks; first += ranksPerNode) {
+    if (forkChild() == 0) {
+      if (!steptape::test::takeOwnMounts() || !steptape::test::mountTmpfs("/dev/shm", "")) {
+        std::fprintf(stderr, "start_ranks: not allowed to mount a /dev/shm for each node\n");
+        _exit(1);
+      }
+      startRanks(first, std::min(first + ranksPerNode, ranks), argv + 2);
+      _exit(waitForAll());
+    }
+  }
+  return waitForAll();
 }

@@ -81,7 +81,8 @@ STEPTAPE_EXPORT bool keepFreedMemory();
 struct ThreadOptions {
   /// Threads inside one operator. 0: the first of these that is available:
   ///
-  /// 1. `OMP_NUM_THREADS`, unless PBS has set it to the cores of a chunk (see 4);
+  /// 1. `OMP_NUM_THREADS`, unless PBS has set it to the cores of a chunk (see 4), or torchrun to 1,
+  ///    as it does for several ranks on a node if the user has set nothing;
   /// 2. `SLURM_CPUS_PER_TASK`;
   /// 3. `SLURM_CPUS_ON_NODE` divided by `SLURM_NTASKS_PER_NODE`, or by the ranks on the node;
   /// 4. `NCPUS` in a PBS job, which counts the cores of a chunk or of a rank, depending on the
@@ -112,7 +113,8 @@ struct ThreadPlan {
 /// @throws Error(kInvalidArgument) if a number in the options is negative.
 /// @source The schedulers' manuals: sbatch(1), "OUTPUT ENVIRONMENT VARIABLES"; PBS Professional
 ///         User's Guide, "Environment variables"; mpirun(1) of Open MPI; flux-environment(7), "JOB
-///         ENVIRONMENT"; mpiexec of HPE PALS as on Aurora and Polaris.
+///         ENVIRONMENT"; mpiexec of HPE PALS as on Aurora and Polaris; torch/distributed/run.py of
+///         PyTorch 2.13.
 STEPTAPE_EXPORT ThreadPlan planThreads(const ThreadOptions& options, const Communicator& world);
 
 /// Sets LibTorch's number of threads on this rank, as planThreads() determines it.

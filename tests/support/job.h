@@ -10,7 +10,7 @@
 
 namespace steptape::test {
 
-/// The exit status of a job under mpiexec, and the output of all its ranks.
+/// The exit status of a job, and the output of all its ranks.
 struct JobEnd {
   int exitCode;
   std::string output;

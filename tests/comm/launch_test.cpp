@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "comm/launch.h"
+
+#include <map>
+#include <string>
+
+#include "steptape/comm/environment.h"
+
+#include "support/expect_error.h"
+
+#include <gtest/gtest.h>
+
+namespace steptape {
+namespace {
+
+using detail::Launch;
+using detail::LaunchKind;
+using test::expectError;
+using Variables = std::map<std::string, std::string>;
+
+Launch launchIn(const Variables& variables, bool hasMpi = true, bool hasStore = true) {
+  return detail::findLaunch({hasMpi, hasStore}, [&variables](const char* name) {
+    const auto found = variables.find(name);
+    return found == variables.end() ? nullptr : found->second.c_str();
+  });
+}
+
+Variables with(Variables variables, const Variables& more) {
+  for (const auto& [name, value] : more) {
+    variables[name] = value;
+  }
+  return variables;
+}
+
+const Variables kTorchrun = {{"RANK", "1"},
+                             {"WORLD_SIZE", "4"},
+                             {"MASTER_ADDR", "node7"},
+                             {"MASTER_PORT", "29400"},
+                             {"TORCHELASTIC_RUN_ID", "none"},
+                             {"GROUP_RANK", "0"},
+                             {"TORCHELASTIC_USE_AGENT_STORE", "True"}};
+const Variables kOpenMpi = {{"OMPI_COMM_WORLD_RANK", "2"}, {"OMPI_COMM_WORLD_SIZE", "3"}};
+const Variables kSrun = {{"SLURM_PROCID", "3"},
+                         {"SLURM_STEP_NUM_TASKS", "8"},
+                         {"SLURM_JOB_ID", "1234567"},
+                         {"SLURM_STEP_ID", "2"},
+                         {"SLURM_STEP_NODELIST", "gpu[07-12,20],cpu1"}};
+
+TEST(Launch, IsNoneWithoutVariables) {
+  EXPECT_EQ(launchIn({}).kind, LaunchKind::kAlone);
+  EXPECT_EQ(launchIn({}).size, 1);
+}
+
+TEST(Launch, IsFoundOfTorchrun) {
+  const Launch launch = launchIn(kTorchrun);
+  EXPECT_EQ(launch.kind, LaunchKind::kStore);
+  EXPECT_EQ(launch.launcher, "torchrun");
+  EXPECT_EQ(launch.rank, 1);
+  EXPECT_EQ(launch.size, 4);
+  EXPECT_EQ(launch.host, "node7");
+  EXPECT_EQ(launch.port, 29400);
+  EXPECT_TRUE(launch.isServedByAgent);
+}
+
+TEST(Launch, IsFoundOfMpi) {
+  const Launch launch = launchIn(kOpenMpi);
+  EXPECT_EQ(launch.kind, LaunchKind::kMpi);
+  EXPECT_EQ(launch.rank, 2);
+  EXPECT_EQ(launch.size, 3);
+  EXPECT_EQ(launchIn({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}}).kind, LaunchKind::kMpi);
+  EXPECT_EQ(launchIn({{"PMIX_RANK", "1"}}).kind, LaunchKind::kMpi);
+}
+
+TEST(Launch, IsFoundOfSrunWithTheFirstNodeAndAPortOfTheStep) {
+  const Launch launch = launchIn(kSrun);
+  EXPECT_EQ(launch.kind, LaunchKind::kStore);
+  EXPECT_EQ(launch.launcher, "srun");
+  EXPECT_EQ(launch.rank, 3);
+  EXPECT_EQ(launch.size, 8);
+  EXPECT_EQ(launch.host, "gpu07");
+  EXPECT_GE(launch.port, 20000);
+  EXPECT_LT(launch.port, 30000);
+  EXPECT_FALSE(launch.isServedByAgent);
+  EXPECT_NE(launch.port, launchIn(with(kSrun, {{"SLURM_STEP_ID", "3"}})).port);
+  const Launch chosen =
+      launchIn(with(kSrun, {{"MASTER_ADDR", "head"}, {"MASTER_PORT", "1234"}}));
+  EXPECT_EQ(chosen.host, "head");
+  EXPECT_EQ(chosen.port, 1234);
+}
+
+TEST(Launch, OfSrunIsByMpiIfMpiIsTold) {
+  EXPECT_EQ(launchIn(with(kSrun, {{"PMIX_RANK", "3"}})).kind, LaunchKind::kMpi);
+  EXPECT_EQ(launchIn(with(kSrun, {{"PMIX_RANK", "3"}}), /*hasMpi=*/false).kind, LaunchKind::kStore);
+}
+
+TEST(Launch, OfTorchrunHidesTheStepThatStartedItsAgents) {
+  EXPECT_EQ(launchIn(with(kTorchrun, kSrun)).launcher, "torchrun");
+}
+
+TEST(Launch, OfTorchrunHidesTheMpiThatStartedItsAgents) {
+  const Variables agents = {{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "2"}};
+  EXPECT_EQ(launchIn(with(kTorchrun, agents)).launcher, "torchrun");
+}
+
+TEST(Launch, IsByMpiIfTheVariablesOfBothAgree) {
+  const Variables agreeing = {{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "4"}};
+  Variables byHand = with(kTorchrun, agreeing);
+  byHand.erase("TORCHELASTIC_RUN_ID");
+  EXPECT_EQ(launchIn(byHand).kind, LaunchKind::kMpi);
+  EXPECT_EQ(launchIn(byHand, /*hasMpi=*/false).kind, LaunchKind::kStore);
+}
+
+TEST(Launch, ByTwoLaunchersIsRefused) {
+  expectError(ErrorCode::kFailedPrecondition,
+              "two launchers have started this process: OMPI_COMM_WORLD_RANK is 2 and torchrun "
+              "says rank 1 of 4; set STEPTAPE_LAUNCHER to mpi or torchrun",
+              [] { launchIn(with(kTorchrun, kOpenMpi)); });
+  EXPECT_EQ(launchIn(with(with(kTorchrun, kOpenMpi), {{"STEPTAPE_LAUNCHER", "mpi"}})).kind,
+            LaunchKind::kMpi);
+  EXPECT_EQ(launchIn(with(with(kTorchrun, kOpenMpi), {{"STEPTAPE_LAUNCHER", "torchrun"}})).rank, 1);
+  EXPECT_EQ(launchIn(with(kTorchrun, {{"STEPTAPE_LAUNCHER", "none"}})).kind, LaunchKind::kAlone);
+}
+
+TEST(Launch, WithVariablesThatAreMissingIsRefused) {
+  Variables half = kTorchrun;
+  half.erase("MASTER_ADDR");
+  half.erase("MASTER_PORT");
+  expectError(ErrorCode::kFailedPrecondition,
+              "the environment tells only a part of a launch: RANK, WORLD_SIZE are set, and "
+              "MASTER_ADDR, MASTER_PORT are not",
+              [&] { launchIn(half); });
+  expectError(ErrorCode::kFailedPrecondition,
+              "only a part of a launch: MASTER_ADDR is set, and RANK, WORLD_SIZE, MASTER_PORT are not",
+              [] { launchIn({{"MASTER_ADDR", "node7"}}); });
+}
+
+TEST(Launch, WithAnImpossibleValueIsRefused) {
+  const auto refuses = [](const Variables& change, const std::string& why) {
+    expectError(ErrorCode::kInvalidArgument, why, [&] { launchIn(with(kTorchrun, change)); });
+  };
+  refuses({{"RANK", "4"}},
+          "got the environment variable RANK=4; expected a number from 0 to 3, since WORLD_SIZE is 4");
+  refuses({{"RANK", "-1"}}, "RANK=-1; expected a number from 0 to 3");
+  refuses({{"WORLD_SIZE", "0"}}, "WORLD_SIZE=0; expected a number from 1 to ");
+  refuses({{"WORLD_SIZE", "two"}}, "WORLD_SIZE=two; expected a number");
+  refuses({{"MASTER_PORT", "70000"}}, "MASTER_PORT=70000; expected a number from 1 to 65535");
+  refuses({{"STEPTAPE_LAUNCHER", "mpirun"}},
+          "STEPTAPE_LAUNCHER=mpirun; expected mpi, torchrun, srun or none");
+}
+
+TEST(Launch, FindsTheFirstHostOfAList) {
+  EXPECT_EQ(detail::firstHostOf("node7"), "node7");
+  EXPECT_EQ(detail::firstHostOf("node7,node8"), "node7");
+  EXPECT_EQ(detail::firstHostOf("node[07-12,20],other"), "node07");
+  EXPECT_EQ(detail::firstHostOf("rack[2]node[5,9]-ib"), "rack2node5-ib");
+  EXPECT_EQ(detail::firstHostOf(""), "");
+}
+
+TEST(Environment, OfAProcessThatNoLauncherHasStartedIsAJobOfOneRank) {
+  expectError(ErrorCode::kFailedPrecondition, "world: no steptape::Environment is alive",
+              [] { world(); });
+  const Environment environment;
+  EXPECT_EQ(world()->size(), 1);
+  EXPECT_EQ(environment.describe(), "one rank, without a launcher");
+  expectError(ErrorCode::kFailedPrecondition, "Environment: another one is alive",
+              [] { Environment second; });
+}
+
+TEST(Environment, NamesTheComponentThatTheProgramLacks) {
+  for (const auto& [name, value] : kTorchrun) {
+    setenv(name.c_str(), value.c_str(), 1);
+  }
+  expectError(ErrorCode::kFailedPrecondition,
+              "Environment: torchrun has started this process as rank 1 of 4, and the program does "
+              "not include <steptape/c10d.h>; expected it, and a link to steptape::c10d",
+              [] { Environment environment; });
+  for (const auto& [name, value] : kTorchrun) {
+    unsetenv(name.c_str());
+  }
+}
+
+}  // namespace
+}  // namespace steptape
