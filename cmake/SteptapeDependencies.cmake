@@ -46,13 +46,18 @@ endif()
 
 # gloo itself is inside LibTorch; its headers are not.
 set(STEPTAPE_HAVE_GLOO FALSE)
-if(STEPTAPE_HAVE_TORCH)
+if(STEPTAPE_HAVE_TORCH AND NOT STEPTAPE_WITH_GLOO STREQUAL "OFF")
   find_path(STEPTAPE_GLOO_INCLUDE_DIR gloo/algorithm.h)
   mark_as_advanced(STEPTAPE_GLOO_INCLUDE_DIR)
   if(STEPTAPE_GLOO_INCLUDE_DIR)
     set(STEPTAPE_HAVE_GLOO TRUE)
+  elseif(STEPTAPE_WITH_GLOO STREQUAL "ON")
+    message(FATAL_ERROR "STEPTAPE_WITH_GLOO: got ON, and gloo/algorithm.h was not found. "
+                        "Install gloo's headers (apt-get install libgloo-dev), or set STEPTAPE_WITH_GLOO to AUTO or OFF.")
   endif()
 endif()
+add_feature_info(gloo STEPTAPE_HAVE_GLOO
+  "Jobs of several nodes without MPI (STEPTAPE_WITH_GLOO); needs gloo's headers: apt-get install libgloo-dev")
 add_feature_info(torch STEPTAPE_HAVE_TORCH "LibTorch tensors, operator profiles and the trainer (STEPTAPE_WITH_TORCH)")
 add_feature_info(cuda STEPTAPE_TORCH_CUDA "LibTorch's CUDA libraries (STEPTAPE_WITH_CUDA)")
 

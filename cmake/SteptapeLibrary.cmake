@@ -39,7 +39,7 @@ endif()
 # Sets <out> to the install component for the headers, archives and package files of <component>. Components that
 # depend on another library have their own install component, because each becomes a package.
 function(steptape_development_component component out)
-  if(component MATCHES "^(torch|trainer)$")
+  if(component MATCHES "^(c10d|torch|trainer)$")
     set(${out} steptape_torch_Development PARENT_SCOPE)
   elseif(component MATCHES "^(figure|images|mpi)$")
     set(${out} steptape_${component}_Development PARENT_SCOPE)

@@ -80,8 +80,8 @@ if(STEPTAPE_HAVE_TORCH)
     SECTION libdevel
     SUMMARY "TensorBoard event files from C++ - LibTorch"
     TEXT ${library_text}
-      "Headers and static libraries for tensors, operator profiles and"
-      "data-parallel training."
+      "Headers and static libraries for tensors, operator profiles,"
+      "data-parallel training, and jobs that torchrun starts."
     DEPENDS ${same_version} ${torch})
 endif()
 

@@ -38,6 +38,7 @@ readonly build_requirements=(
   'libcairo2-dev header cairo/cairo.h'
   'libopenmpi-dev command mpicxx'
   'openmpi-bin command mpiexec'
+  'libgloo-dev header gloo/algorithm.h'
   'libgtest-dev header gtest/gtest.h'
   'libgmock-dev header gmock/gmock.h'
   'nlohmann-json3-dev header nlohmann/json.hpp'

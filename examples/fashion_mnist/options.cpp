@@ -164,7 +164,7 @@ Options parseOptions(int argc, char** argv) {
 }
 
 const char* usage() {
-  return R"(Trains a small network on Fashion-MNIST, on every rank of an MPI job.
+  return R"(Trains a small network on Fashion-MNIST, on every rank of a job.
 
   fashion_mnist [options]
   mpiexec -n 2 fashion_mnist --epochs 3 --log-dir runs/fashion

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "c10d/job_end.h"
 
-#include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 
+#include "steptape/base/clock.h"
 #include "steptape/base/json.h"
 
 #include "base/mutex.h"
@@ -30,11 +31,10 @@ void tellTorchrun(const std::string& why) {
   if (path == nullptr || *path == '\0') {
     return;
   }
-  const auto now = std::chrono::duration_cast<std::chrono::seconds>(
-      std::chrono::system_clock::now().time_since_epoch());
+  const auto now = static_cast<std::int64_t>(Clock::system().wallSeconds());
   std::string text = R"({"message": )";
   appendJsonString(&text, why);
-  text += R"(, "timestamp": )" + std::to_string(now.count()) + "}";
+  text += R"(, "timestamp": )" + std::to_string(now) + "}";
   static_cast<void>(steptape::detail::replaceFile(path, text));
 }
 
