@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs a command as if on the first node of a cluster. mpiexec in it starts ranks on all nodes.
+# Runs a command as if on the first node of a cluster. mpiexec in it starts ranks on all nodes;
+# "$STEPTAPE_NODE_SHELL" node1 COMMAND runs a command on another node.
 #
 #   tools/nodes.sh 2 mpiexec -n 4 build/release/bin/fashion_mnist --max-steps 100
 #   tools/nodes.sh 4 build/release/bin/scaling_study --ranks 1,4,16
@@ -93,5 +94,6 @@ write_agent
 
 export OMPI_MCA_plm_rsh_agent=$state/agent OMPI_MCA_orte_default_hostfile=$state/open_mpi_hosts
 export OMPI_MCA_rmaps_base_mapping_policy=node
+export STEPTAPE_NODE_SHELL=$state/agent
 export HYDRA_LAUNCHER=ssh HYDRA_LAUNCHER_EXEC=$state/agent HYDRA_HOST_FILE=$state/mpich_hosts
 on_node node0 "$@"

@@ -36,15 +36,31 @@ math(EXPR expected "${steps} * 4 * (785 * 256 + 257 * 10)")
 if(received LESS expected)
   message(FATAL_ERROR "received by TCP: got ${received} bytes, expected at least ${expected}")
 endif()
-run_tool(export two_nodes --format jsonl --tag configuration)
-expect_text("${OUTPUT}" "node0 \\(2 ranks\\), node1 \\(2 ranks\\)")
-expect_text("${OUTPUT}" "shared memory, 4 ranks on 2 nodes")
+set(runs two_nodes)
 
-foreach(tag IN ITEMS loss/train loss/train/max loss/test accuracy/test)
-  read_scalars(one_node)
-  get_value(expected ${tag})
-  read_scalars(two_nodes)
-  get_value(got ${tag})
-  expect_close(${got} ${expected} 1000)
+# The same without MPI: each node starts its ranks with the variables of srun.
+if(HAVE_C10D)
+  file(WRITE ${WORK_DIR}/ranks_of_node.sh "
+    for rank in $(($1 * 2)) $(($1 * 2 + 1)); do
+      SLURM_PROCID=$rank SLURM_STEP_NUM_TASKS=4 SLURM_JOB_ID=7 SLURM_STEP_ID=0 \\
+        SLURM_STEP_NODELIST='node[0-1]' '${PROGRAM}' ${arguments} --log-dir two_nodes_by_gloo &
+    done
+    wait")
+  run_on_two_nodes("\"$STEPTAPE_NODE_SHELL\" node1 sh '${WORK_DIR}/ranks_of_node.sh' 1 & sh ranks_of_node.sh 0; wait")
+  expect_text("${OUTPUT}" "srun, 4 ranks on 2 nodes by gloo, store at node0:20049")
+  list(APPEND runs two_nodes_by_gloo)
+endif()
+
+foreach(run IN LISTS runs)
+  run_tool(export ${run} --format jsonl --tag configuration)
+  expect_text("${OUTPUT}" "node0 \\(2 ranks\\), node1 \\(2 ranks\\)")
+  expect_text("${OUTPUT}" "shared memory, 4 ranks on 2 nodes")
+  foreach(tag IN ITEMS loss/train loss/train/max loss/test accuracy/test)
+    read_scalars(one_node)
+    get_value(expected ${tag})
+    read_scalars(${run})
+    get_value(got ${tag})
+    expect_close(${got} ${expected} 1000)
+  endforeach()
+  expect_points(loss/train EQUAL ${steps})
 endforeach()
-expect_points(loss/train EQUAL ${steps})
