@@ -186,7 +186,7 @@ void train(const Options& options, const World& world) {
 int main(int argc, char** argv) {
   Options options;
   example::CommandLine line(
-      "Trains ResNet-20 on CIFAR-10, on every rank of an MPI job.\n\n"
+      "Trains ResNet-20 on CIFAR-10, on every rank of a job.\n\n"
       "  mpiexec -n 2 cifar10 [options]\n");
   line.add("data", options.data, "DIR", "directory of CIFAR-10's binary files");
   line.add("synthetic", options.synthetic, "train on generated images, which need no files");

@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
   options.batchSize = 1;
   options.logDir = "runs/conv3d_benchmark";
   example::CommandLine line(
-      "Measures the training of a network with 3-D convolutions on all ranks of an MPI job.\n\n"
+      "Measures the training of a network with 3-D convolutions on all ranks of a job.\n\n"
       "  mpiexec -n 4 conv3d_benchmark [options]\n");
   line.add("image-size", network.imageSize, "N", "depth, height and width", 1);
   line.add("input-channels", network.inputChannels, "N", "channels of the images", 1);

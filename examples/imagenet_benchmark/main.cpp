@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
   Options options;
   options.benchmark.logDir = "runs/imagenet_benchmark";
   example::CommandLine line(
-      "Measures the training of networks for ImageNet on all ranks of an MPI job.\n\n"
+      "Measures the training of networks for ImageNet on all ranks of a job.\n\n"
       "  mpiexec -n 4 imagenet_benchmark [options]\n");
   line.add("model", options.model, "NAME", "alexnet or resnet50");
   line.add("image-size", options.imageSize, "N",

@@ -78,7 +78,7 @@ int main(int argc, char** argv) {
   options.benchmark.batchSize = 16;
   options.benchmark.logDir = "runs/lstm_benchmark";
   example::CommandLine line(
-      "Measures the training of an LSTM on all ranks of an MPI job.\n\n"
+      "Measures the training of an LSTM on all ranks of a job.\n\n"
       "  mpiexec -n 4 lstm_benchmark [options]\n");
   line.add("input-size", options.inputSize, "N", "numbers per time step", 1);
   line.add("hidden-size", options.hiddenSize, "N", "hidden units of each layer", 1);
