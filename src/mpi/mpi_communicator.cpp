@@ -13,8 +13,10 @@
 #include "comm/split_wishes.h"
 #include "mpi/find_nodes.h"
 #include "mpi/job_state.h"
+#include "mpi/mpi_node_transport.h"
 #include "mpi/mpi_transport.h"
 #include "transport/engine.h"
+#include "transport/engine_communicator.h"
 
 namespace steptape {
 namespace {
@@ -60,15 +62,37 @@ std::shared_ptr<mpi::detail::MpiTransport> makeTransport(MPI_Comm parent,
       data, mpi::detail::findNodes(data, options.ranksPerNode), options);
 }
 
+/// Returns a transport in the memory of the node if that is possible, else `transport`. Collective.
+std::shared_ptr<detail::Transport> withinNode(
+    const std::shared_ptr<mpi::detail::MpiTransport>& transport) {
+  const detail::GroupMap& map = transport->map();
+  if (map.size() == 1 || map.localSize() != map.size()) {
+    return transport;
+  }
+  detail::EngineCommunicator setup(transport);
+  std::shared_ptr<NodeMemory> memory =
+      detail::PosixNodeMemory::tryMake(setup, map, detail::NodeTransport::bytesFor(map.size()),
+                                       nullptr, &mpi::detail::markStuck);
+  if (!memory) {
+    return transport;
+  }
+  return std::make_shared<mpi::detail::MpiNodeTransport>(std::move(memory), map,
+                                                         transport->comparisons());
+}
+
 }  // namespace
 
 MpiCommunicator::MpiCommunicator(MPI_Comm parent, const MpiCommunicatorOptions& options)
-    : MpiCommunicator(makeTransport(parent, options)) {
+    : MpiCommunicator(makeTransport(parent, options), options.usesNodeMemory) {
   setTimeout(options.timeout);
 }
 
-MpiCommunicator::MpiCommunicator(std::shared_ptr<mpi::detail::MpiTransport> transport)
-    : transport_(std::move(transport)), engine_(std::make_shared<detail::Engine>(transport_)) {
+MpiCommunicator::MpiCommunicator(std::shared_ptr<mpi::detail::MpiTransport> transport,
+                                 bool usesNodeMemory)
+    : transport_(std::move(transport)),
+      usesNodeMemory_(usesNodeMemory),
+      engine_(std::make_shared<detail::Engine>(
+          usesNodeMemory ? withinNode(transport_) : transport_)) {
   setJobRanks(mpi::detail::worldRanksOf(transport_->data()));
 }
 
@@ -123,7 +147,7 @@ std::shared_ptr<Communicator> MpiCommunicator::split(int color, int key) {
   options.maxCount = transport_->maxCount();
   const std::shared_ptr<MpiCommunicator> communicator(
       new MpiCommunicator(std::make_shared<mpi::detail::MpiTransport>(
-          part, transport_->map().part(ranks), options)));
+          part, transport_->map().part(ranks), options), usesNodeMemory_));
   shareSettings(*communicator);
   return communicator;
 }

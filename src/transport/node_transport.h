@@ -27,7 +27,7 @@ namespace steptape::detail {
 /// rank, and do not depend on the launcher.
 ///
 /// Data moves only while a rank calls the transport, as with MPI.
-class STEPTAPE_EXPORT NodeTransport final : public Transport {
+class STEPTAPE_EXPORT NodeTransport : public Transport {
  public:
   /// Returns the bytes of memory for a group of `ranks` ranks.
   static std::size_t bytesFor(int ranks);

@@ -18,6 +18,14 @@ using ContractOnMpi = ::testing::TestWithParam<test::ContractCase>;
 TEST_P(ContractOnMpi, Holds) {
   MpiCommunicatorOptions options;
   options.timeout = std::chrono::seconds(30);
+  options.usesNodeMemory = false;
+  MpiCommunicator world(MPI_COMM_WORLD, options);
+  GetParam().check(world);
+}
+
+TEST_P(ContractOnMpi, HoldsInSharedMemory) {
+  MpiCommunicatorOptions options;
+  options.timeout = std::chrono::seconds(30);
   MpiCommunicator world(MPI_COMM_WORLD, options);
   GetParam().check(world);
 }
@@ -41,6 +49,7 @@ void checkInPieces(const test::ContractCase& contract, std::size_t maxCount) {
   MpiCommunicatorOptions options;
   options.timeout = std::chrono::seconds(30);
   options.maxCount = maxCount;
+  options.usesNodeMemory = false;
   MpiCommunicator world(MPI_COMM_WORLD, options);
   contract.check(world);
 }

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "mpi/job_state.h"
+#include "transport/node_transport.h"
+
+#include <mpi.h>
+
+namespace steptape::mpi::detail {
+
+/// Moves the data of MPI's ranks through the memory of their node, while MPI may be used.
+class MpiNodeTransport final : public steptape::detail::NodeTransport {
+ public:
+  /// @param communicator MPI's, of the same ranks.
+  MpiNodeTransport(std::shared_ptr<NodeMemory> memory, steptape::detail::GroupMap map,
+                   MPI_Comm communicator)
+      : NodeTransport(std::move(memory), std::move(map)), communicator_(communicator) {}
+
+  bool enter() override {
+    const bool isAllowed = beginMpiUse();
+    // Other operations of the program progress only in calls of MPI, and a rank for which this one
+    // waits may need one of them first.
+    constexpr std::uint32_t kBetweenCalls = 256;
+    if (isAllowed && ++uses_ % kBetweenCalls == 0) {
+      int isThere = 0;
+      MPI_Iprobe(MPI_ANY_SOURCE, kUnusedTag, communicator_, &isThere, MPI_STATUS_IGNORE);
+    }
+    return isAllowed;
+  }
+  void leave() override { endMpiUse(); }
+  std::string endedBecause() const override { return "MPI was finalized"; }
+  void checkUsable(const std::string& what) const override {
+    if (!isMpiRunning()) {
+      requireMpi(what.c_str());
+    }
+  }
+  void noteBroken(const std::string& why) override { markStuck(why); }
+  std::string lostBecause() override {
+    std::string stuck = stuckBecause();
+    return stuck.empty() ? NodeTransport::lostBecause() : stuck;
+  }
+
+ private:
+  static constexpr int kUnusedTag = 2;
+
+  MPI_Comm communicator_;
+  std::uint32_t uses_ = 0;
+};
+
+}  // namespace steptape::mpi::detail
