@@ -42,8 +42,8 @@ std::function<void(std::vector<float>& data)> bareGloo() {
   const detail::Meeting meeting = detail::meet(store(), launch(), 0, kTimeout);
   const auto prefix = c10::make_intrusive<::c10d::PrefixStore>(meeting.prefix + "bare",
                                                                store()->connection().store);
-  const auto group = c10::make_intrusive<::c10d::ProcessGroupGloo>(prefix, launch().rank,
-                                                                   launch().size, options);
+  const auto group =
+      c10::make_intrusive<::c10d::ProcessGroupGloo>(prefix, launch().rank, launch().size, options);
   return [group](std::vector<float>& data) {
     std::vector<at::Tensor> tensors{
         at::from_blob(data.data(), {static_cast<std::int64_t>(data.size())}, at::kFloat)};

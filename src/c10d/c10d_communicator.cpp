@@ -30,8 +30,8 @@ struct Medium {
 Medium chooseMedium(const JobStore& job, const std::shared_ptr<KeyStore>& keys,
                     const std::string& prefix, const GroupMap& map,
                     std::chrono::milliseconds timeout) {
-  auto byStore = std::make_shared<StoreTransport>(
-      std::make_shared<PrefixedStore>(keys, "setup/"), map);
+  auto byStore =
+      std::make_shared<StoreTransport>(std::make_shared<PrefixedStore>(keys, "setup/"), map);
   if (map.size() == 1) {
     return {byStore, "one rank"};
   }
@@ -39,8 +39,8 @@ Medium chooseMedium(const JobStore& job, const std::shared_ptr<KeyStore>& keys,
   setup.setTimeout(timeout);
   std::string why;
   if (job.options.usesNodeMemory && map.localSize() == map.size()) {
-    std::shared_ptr<NodeMemory> memory = PosixNodeMemory::tryMake(
-        setup, map, NodeTransport::bytesFor(map.size()), &why, &markStuck);
+    std::shared_ptr<NodeMemory> memory =
+        PosixNodeMemory::tryMake(setup, map, NodeTransport::bytesFor(map.size()), &why, &markStuck);
     if (memory) {
       return {std::make_shared<NodeTransport>(std::move(memory), map), "shared memory"};
     }
@@ -65,12 +65,9 @@ Medium chooseMedium(const JobStore& job, const std::shared_ptr<KeyStore>& keys,
 
 }  // namespace
 
-std::shared_ptr<C10dCommunicator> C10dCommunicator::make(const JobStore& job,
-                                                         const std::shared_ptr<KeyStore>& keys,
-                                                         const std::string& prefix,
-                                                         const GroupMap& map,
-                                                         std::vector<int> jobRanks,
-                                                         std::chrono::milliseconds timeout) {
+std::shared_ptr<C10dCommunicator> C10dCommunicator::make(
+    const JobStore& job, const std::shared_ptr<KeyStore>& keys, const std::string& prefix,
+    const GroupMap& map, std::vector<int> jobRanks, std::chrono::milliseconds timeout) {
   Medium medium = chooseMedium(job, keys, prefix, map, timeout);
   auto made = std::make_shared<C10dCommunicator>(job, keys, prefix, std::move(jobRanks),
                                                  medium.transport, std::move(medium.name));

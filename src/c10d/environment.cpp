@@ -105,8 +105,8 @@ Environment::Environment(const EnvironmentOptions& options)
     job_->world = world;
     job_->description = launch.launcher + ", " + std::to_string(launch.size) + " ranks on " +
                         std::to_string(world->crossSize()) +
-                        (world->crossSize() == 1 ? " node" : " nodes") + " by " +
-                        world->medium() + ", store at " + tcp->address();
+                        (world->crossSize() == 1 ? " node" : " nodes") + " by " + world->medium() +
+                        ", store at " + tcp->address();
   }
   openEnvironment = this;
 }

@@ -93,16 +93,15 @@ std::string glooErrorText(const std::string& what) {
 Group makeGroup(const GlooSetup& setup, const GroupMap& map, const char* name, int threads) {
   auto options = ::c10d::ProcessGroupGloo::Options::create(setup.timeout);
   const char* const variable = std::getenv("GLOO_SOCKET_IFNAME");
-  std::string interface = setup.networkInterface.empty() && variable != nullptr
-                              ? variable
-                              : setup.networkInterface;
+  std::string interface =
+      setup.networkInterface.empty() && variable != nullptr ? variable : setup.networkInterface;
   interface = interface.substr(0, interface.find(','));
-  options->devices.push_back(
-      interface.empty() ? ::c10d::ProcessGroupGloo::createDefaultDevice()
-                        : ::c10d::ProcessGroupGloo::createDeviceForInterface(interface));
+  options->devices.push_back(interface.empty()
+                                 ? ::c10d::ProcessGroupGloo::createDefaultDevice()
+                                 : ::c10d::ProcessGroupGloo::createDeviceForInterface(interface));
   options->threads = threads;
-  const auto store = c10::make_intrusive<::c10d::PrefixStore>(setup.prefix + name,
-                                                              setup.tcp->connection().store);
+  const auto store =
+      c10::make_intrusive<::c10d::PrefixStore>(setup.prefix + name, setup.tcp->connection().store);
   return c10::make_intrusive<::c10d::ProcessGroupGloo>(store, map.rank(), map.size(), options);
 }
 
@@ -192,9 +191,7 @@ class GlooTransport final : public steptape::detail::Transport {
     at::Tensor input = tensorOf(from, sent.total());
     ::c10d::AllToAllOptions options;
     options.timeout = kLong;
-    return start([&] {
-      return data_->alltoall_base(output, input, outCounts, inCounts, options);
-    });
+    return start([&] { return data_->alltoall_base(output, input, outCounts, inCounts, options); });
   }
 
   bool canReduce(const CollectiveCall& call) const override {

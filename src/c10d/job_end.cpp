@@ -22,7 +22,8 @@ struct StuckReason {
 };
 
 StuckReason& stuckReason() {
-  static StuckReason* const kReason = new StuckReason();  // ranks may fail while statics end
+  static StuckReason* const kReason =
+      new StuckReason();  // also used while static objects are destroyed
   return *kReason;
 }
 

@@ -171,8 +171,8 @@ void checkEqual(const std::vector<Facts>& facts) {
       const std::string& expected = facts.front().*member;
       if (!got.empty() && !expected.empty() && got != expected) {
         throw Error(ErrorCode::kRankMismatch,
-                    "the start of the job: rank " + std::to_string(rank) + " (" +
-                        facts[rank].host + "): " +
+                    "the start of the job: rank " + std::to_string(rank) + " (" + facts[rank].host +
+                        "): " +
                         steptape::detail::gotExpected(before + got + after,
                                                       before + expected + after + " as rank 0"));
       }

@@ -168,14 +168,13 @@ Transfer StoreTransport::allgatherv(const void* from, void* all, const RankParts
   const std::size_t rank = indexOf(map().rank());
   const char* const mine =
       from == nullptr ? to + parts.starts[rank] : static_cast<const char*>(from);
-  return start(kData, std::string(mine, indexOf(parts.counts[rank])),
-               [to, &parts](const ByRank& byRank) {
-                 for (std::size_t other = 0; other < byRank.size(); ++other) {
-                   checkSize(byRank[other], indexOf(parts.counts[other]));
-                   std::memcpy(to + parts.starts[other], byRank[other].data(),
-                               byRank[other].size());
-                 }
-               });
+  return start(
+      kData, std::string(mine, indexOf(parts.counts[rank])), [to, &parts](const ByRank& byRank) {
+        for (std::size_t other = 0; other < byRank.size(); ++other) {
+          checkSize(byRank[other], indexOf(parts.counts[other]));
+          std::memcpy(to + parts.starts[other], byRank[other].data(), byRank[other].size());
+        }
+      });
 }
 
 Transfer StoreTransport::alltoallv(const void* from, const RankParts& sent, void* to,
@@ -236,8 +235,7 @@ bool StoreTransport::takeNote(int& rank, StallNote& note) {
     for (; nextNote_ < map().size(); ++nextNote_) {
       std::string bytes;
       std::string& seen = seenNotes_[indexOf(nextNote_)];
-      if (nextNote_ != map().rank() &&
-          store_->tryGet("note/" + std::to_string(nextNote_), bytes) &&
+      if (nextNote_ != map().rank() && store_->tryGet("note/" + std::to_string(nextNote_), bytes) &&
           bytes.size() == sizeof note && bytes != seen) {
         std::memcpy(static_cast<void*>(&note), bytes.data(), sizeof note);
         seen = std::move(bytes);

@@ -58,13 +58,13 @@ auto runWithin(std::chrono::milliseconds timeout, const std::string& what, Actio
   auto result = task.get_future();
   std::thread(std::move(task)).detach();
   if (result.wait_for(timeout) != std::future_status::ready) {
-    throw Error(ErrorCode::kDeadlineExceeded,
-                what + " did not answer within " + seconds(timeout));
+    throw Error(ErrorCode::kDeadlineExceeded, what + " did not answer within " + seconds(timeout));
   }
   return result.get();
 }
 
-c10::intrusive_ptr<::c10d::TCPStore> connect(const Launch& launch, std::chrono::milliseconds limit) {
+c10::intrusive_ptr<::c10d::TCPStore> connect(const Launch& launch,
+                                             std::chrono::milliseconds limit) {
   ::c10d::TCPStoreOptions options;
   options.port = static_cast<std::uint16_t>(launch.port);
   options.isServer = launch.rank == 0 && !launch.isServedByAgent;
@@ -84,9 +84,8 @@ TcpStore::TcpStore(const Launch& launch, std::chrono::milliseconds timeout)
   const std::string what = "the store at " + address_ + " (MASTER_ADDR:MASTER_PORT)";
   try {
     // LibTorch waits for an answer, then tries once more. A share of the time for each.
-    connection_->store = runWithin(timeout, what, [launch, timeout] {
-      return connect(launch, timeout / 3);
-    });
+    connection_->store =
+        runWithin(timeout, what, [launch, timeout] { return connect(launch, timeout / 3); });
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {

@@ -39,9 +39,10 @@ class LoneJob final : public detail::Job {
                                  const char* header) {
   throw Error(ErrorCode::kFailedPrecondition,
               "Environment: " + launch.launcher + " has started this process as rank " +
-                  std::to_string(launch.rank) + (launch.size > 1 ? " of " + std::to_string(launch.size) : "") +
-                  ", and the program does not include <" + header + ">; expected it, and a link to " +
-                  component);
+                  std::to_string(launch.rank) +
+                  (launch.size > 1 ? " of " + std::to_string(launch.size) : "") +
+                  ", and the program does not include <" + header +
+                  ">; expected it, and a link to " + component);
 }
 
 std::unique_ptr<detail::Job> joinJob(int* argc, char*** argv) {

@@ -49,9 +49,9 @@ Numbers numbersOf(const Variables& variable, const char* rankName, const char* s
   Numbers numbers;
   numbers.rankName = rankName;
   numbers.size = numberOf(variable, sizeName, 1, kMostRanks);
-  numbers.rank = numberOf(variable, rankName, 0, numbers.size - 1,
-                          ", since " + std::string(sizeName) + " is " +
-                              std::to_string(numbers.size));
+  numbers.rank =
+      numberOf(variable, rankName, 0, numbers.size - 1,
+               ", since " + std::string(sizeName) + " is " + std::to_string(numbers.size));
   return numbers;
 }
 
@@ -106,8 +106,9 @@ Launch storeLaunch(const Variables& variable) {
   }
   if (!missing.empty()) {
     throw Error(ErrorCode::kFailedPrecondition,
-                "the environment tells only a part of a launch: " + present + (present.find(',') == std::string::npos ? " is" : " are") +
-                    " set, and " + missing + (missing.find(',') == std::string::npos ? " is" : " are") +
+                "the environment tells only a part of a launch: " + present +
+                    (present.find(',') == std::string::npos ? " is" : " are") + " set, and " +
+                    missing + (missing.find(',') == std::string::npos ? " is" : " are") +
                     " not. Set all of them, as torchrun does, or none. "
                     "STEPTAPE_LAUNCHER=none runs this process alone");
   }
@@ -128,9 +129,8 @@ int portOfJob(const Variables& variable) {
   constexpr int kCount = 10000;
   constexpr int kMostNumber = 1 << 30;
   const int job = numberOf(variable, "SLURM_JOB_ID", 0, kMostNumber);
-  const int step = hasAll(variable, {"SLURM_STEP_ID"})
-                       ? numberOf(variable, "SLURM_STEP_ID", 0, kMostNumber)
-                       : 0;
+  const int step =
+      hasAll(variable, {"SLURM_STEP_ID"}) ? numberOf(variable, "SLURM_STEP_ID", 0, kMostNumber) : 0;
   constexpr int kStepsApart = 7;  // of neighboring jobs
   return kFirst + static_cast<int>((std::int64_t{job} * kStepsApart + step) % kCount);
 }
@@ -149,16 +149,15 @@ Launch srunLaunch(const Variables& variable) {
   const std::string list = hasAll(variable, {"SLURM_STEP_NODELIST"})
                                ? textOf(variable, "SLURM_STEP_NODELIST")
                                : textOf(variable, "SLURM_JOB_NODELIST");
-  launch.host = hasAll(variable, {"MASTER_ADDR"}) ? textOf(variable, "MASTER_ADDR")
-                                                  : firstHostOf(list);
+  launch.host =
+      hasAll(variable, {"MASTER_ADDR"}) ? textOf(variable, "MASTER_ADDR") : firstHostOf(list);
   if (launch.host.empty() && launch.size > 1) {
     throw Error(ErrorCode::kFailedPrecondition,
                 "srun has started this process, and neither MASTER_ADDR nor SLURM_STEP_NODELIST "
                 "tells where rank 0 is; expected one of them");
   }
-  launch.port = hasAll(variable, {"MASTER_PORT"})
-                    ? numberOf(variable, "MASTER_PORT", 1, kMostPort)
-                    : (launch.size > 1 ? portOfJob(variable) : 0);
+  launch.port = hasAll(variable, {"MASTER_PORT"}) ? numberOf(variable, "MASTER_PORT", 1, kMostPort)
+                                                  : (launch.size > 1 ? portOfJob(variable) : 0);
   return launch;
 }
 
@@ -188,11 +187,10 @@ bool isStartedBySrun(const Variables& variable) {
 
 /// Chooses between MPI's launcher and the variables of torchrun, which are both there.
 Launch chooseOfTwo(const Variables& variable, const Numbers& ofMpi) {
-  const Launch ofStore = storeLaunch(variable);
+  Launch ofStore = storeLaunch(variable);
   // One launcher may start the agents of the other: then MPI's numbers are those of the agents.
-  const bool startedAgents =
-      hasAll(variable, {"TORCHELASTIC_RUN_ID", "GROUP_RANK"}) &&
-      numberOf(variable, "GROUP_RANK", 0, kMostRanks) == ofMpi.rank;
+  const bool startedAgents = hasAll(variable, {"TORCHELASTIC_RUN_ID", "GROUP_RANK"}) &&
+                             numberOf(variable, "GROUP_RANK", 0, kMostRanks) == ofMpi.rank;
   if (startedAgents) {
     return ofStore;
   }

@@ -46,7 +46,7 @@ void noteLaunch(MPI_Comm world) {
 }
 
 std::shared_ptr<mpi::detail::MpiTransport> makeTransport(MPI_Comm parent,
-                                                 const MpiCommunicatorOptions& options) {
+                                                         const MpiCommunicatorOptions& options) {
   mpi::detail::requireMpi("MpiCommunicator");
   mpi::detail::watchForFinalize();
   int size = 0;
@@ -70,9 +70,8 @@ std::shared_ptr<detail::Transport> withinNode(
     return transport;
   }
   detail::EngineCommunicator setup(transport);
-  std::shared_ptr<NodeMemory> memory =
-      detail::PosixNodeMemory::tryMake(setup, map, detail::NodeTransport::bytesFor(map.size()),
-                                       nullptr, &mpi::detail::markStuck);
+  std::shared_ptr<NodeMemory> memory = detail::PosixNodeMemory::tryMake(
+      setup, map, detail::NodeTransport::bytesFor(map.size()), nullptr, &mpi::detail::markStuck);
   if (!memory) {
     return transport;
   }
@@ -91,8 +90,8 @@ MpiCommunicator::MpiCommunicator(std::shared_ptr<mpi::detail::MpiTransport> tran
                                  bool usesNodeMemory)
     : transport_(std::move(transport)),
       usesNodeMemory_(usesNodeMemory),
-      engine_(std::make_shared<detail::Engine>(
-          usesNodeMemory ? withinNode(transport_) : transport_)) {
+      engine_(
+          std::make_shared<detail::Engine>(usesNodeMemory ? withinNode(transport_) : transport_)) {
   setJobRanks(mpi::detail::worldRanksOf(transport_->data()));
 }
 
@@ -145,9 +144,9 @@ std::shared_ptr<Communicator> MpiCommunicator::split(int color, int key) {
   MpiCommunicatorOptions options;
   options.timeout = timeout();
   options.maxCount = transport_->maxCount();
-  const std::shared_ptr<MpiCommunicator> communicator(
-      new MpiCommunicator(std::make_shared<mpi::detail::MpiTransport>(
-          part, transport_->map().part(ranks), options), usesNodeMemory_));
+  const std::shared_ptr<MpiCommunicator> communicator(new MpiCommunicator(
+      std::make_shared<mpi::detail::MpiTransport>(part, transport_->map().part(ranks), options),
+      usesNodeMemory_));
   shareSettings(*communicator);
   return communicator;
 }
@@ -164,10 +163,9 @@ std::shared_ptr<NodeMemory> MpiCommunicator::allocateNodeMemory(std::size_t byte
 
 std::unique_ptr<detail::PendingCollective> MpiCommunicator::start(
     const detail::CollectiveCall& call) {
-  return detail::startOn(
-      engine_, call, {timeout(), stallWarningAfter(), [this](const std::string& warning) {
-                        warnOfStall(warning);
-                      }});
+  return detail::startOn(engine_, call,
+                         {timeout(), stallWarningAfter(),
+                          [this](const std::string& warning) { warnOfStall(warning); }});
 }
 
 }  // namespace steptape

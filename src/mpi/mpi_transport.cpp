@@ -81,7 +81,7 @@ Transfer started(const Call& call) {
   check(call(&request));
   Transfer transfer = 0;
   if (request != MPI_REQUEST_NULL) {
-    std::memcpy(&transfer, &request, sizeof request);
+    std::memcpy(&transfer, &request, sizeof(MPI_Request));
   }
   return transfer;
 }
@@ -303,7 +303,7 @@ Transfer MpiTransport::reduceScatter(const CollectiveCall& call, const std::vect
 
 bool MpiTransport::hasEnded(Transfer& transfer) {
   MPI_Request request = MPI_REQUEST_NULL;
-  std::memcpy(&request, &transfer, sizeof request);
+  std::memcpy(&request, &transfer, sizeof(MPI_Request));
   int isDone = 0;
   check(MPI_Test(&request, &isDone, MPI_STATUS_IGNORE));
   if (isDone != 0) {

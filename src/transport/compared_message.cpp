@@ -9,7 +9,6 @@
 
 namespace steptape::detail {
 
-
 static_assert(std::is_trivially_copyable_v<ComparedMessage>);
 
 bool ComparedMessage::carries(const CollectiveCall& call) {
@@ -19,9 +18,8 @@ bool ComparedMessage::carries(const CollectiveCall& call) {
   if (call.kind == CollectiveKind::kBarrier) {
     return true;
   }
-  // Float16 and bfloat16 are summed in the order of the ranks, which not every transport guarantees.
-  return call.kind == CollectiveKind::kAllreduce &&
-         !isReducedInFloat32(call.dtype) &&
+  // Float16 and bfloat16 are summed in the order of the ranks, which not every transport does.
+  return call.kind == CollectiveKind::kAllreduce && !isReducedInFloat32(call.dtype) &&
          call.count <= kElementBytes / dtypeSize(call.dtype);
 }
 

@@ -53,8 +53,8 @@ std::size_t leftOf(std::size_t size, std::size_t offset) {
   return size - std::min(size, offset);
 }
 
-/// Sends all sizes and the first bytes in one operation, which is sufficient for short texts; then the
-/// rest in rounds of at most maxCount bytes.
+/// Sends all sizes and the first bytes in one operation, which is sufficient for short texts; then
+/// the rest in rounds of at most maxCount bytes.
 class Allgather final : public CollectiveStages {
  public:
   using CollectiveStages::CollectiveStages;
@@ -159,8 +159,7 @@ class Alltoall final : public CollectiveStages {
     for (std::size_t other = 0; other < size(); ++other) {
       sizeParts_.add(sizeof(std::uint64_t));
     }
-    transfers.add(
-        transport_.alltoallv(sizesTo_.data(), sizeParts_, sizesFrom_.data(), sizeParts_));
+    transfers.add(transport_.alltoallv(sizesTo_.data(), sizeParts_, sizesFrom_.data(), sizeParts_));
     most_.assign(size(), 0);
     most_[rank()] = *std::max_element(sizesTo_.begin(), sizesTo_.end());
     transfers.add(transport_.allgather(most_.data(), sizeof(std::uint64_t)));

@@ -31,7 +31,8 @@ constexpr std::size_t roundUp(std::size_t bytes, std::size_t to) {
 std::size_t dataSlotBytes(int ranks) {
   constexpr std::size_t kMost = std::size_t{128} << 10;
   constexpr std::size_t kLeast = std::size_t{16} << 10;
-  return std::max(kLeast, std::min(kMost, (std::size_t{1} << 20) / static_cast<std::size_t>(ranks)));
+  return std::max(kLeast,
+                  std::min(kMost, (std::size_t{1} << 20) / static_cast<std::size_t>(ranks)));
 }
 
 std::size_t slotStride(std::size_t slotBytes) {
@@ -260,8 +261,9 @@ void NodeTransport::arrive(Lane& lane) {
 }
 
 bool NodeTransport::haveAllArrived(Lane& lane) {
-  while (lane.nextToArrive < size_ && counterAt(lane.nextToArrive, lane.counterAt)
-                                              .load(std::memory_order_acquire) >= lane.arrivals) {
+  while (lane.nextToArrive < size_ &&
+         counterAt(lane.nextToArrive, lane.counterAt).load(std::memory_order_acquire) >=
+             lane.arrivals) {
     ++lane.nextToArrive;
   }
   return lane.nextToArrive == size_;

@@ -15,7 +15,8 @@ constexpr std::size_t kDescriptionBytes = 512;
 
 }  // namespace
 
-void RankComparison::post(Transport& transport, const CollectiveCall& call, std::uint64_t sequence) {
+void RankComparison::post(Transport& transport, const CollectiveCall& call,
+                          std::uint64_t sequence) {
   // Multiplying by an odd factor is reversible, and makes neighboring numbers very different.
   const std::uint64_t fingerprint = call.fingerprint() ^ (sequence * 0x9E3779B97F4A7C15U);
   message_ = ComparedMessage(call, fingerprint);
@@ -49,8 +50,7 @@ void RankComparison::throwMismatch(const Transport& transport) const {
   for (std::size_t at = 0; at < descriptions_.size(); at += kDescriptionBytes) {
     descriptionByRank.emplace_back(descriptions_.data() + at);
   }
-  throw Error(ErrorCode::kRankMismatch,
-              mismatchText(descriptionByRank, transport.map()));
+  throw Error(ErrorCode::kRankMismatch, mismatchText(descriptionByRank, transport.map()));
 }
 
 }  // namespace steptape::detail

@@ -160,8 +160,8 @@ class SliceReduceScatter final : public CollectiveStages {
 
   void finishRound() {
     if (offset_ < call_.count) {
-      exchange_->combineInto(
-          call_, static_cast<std::byte*>(call_.output) + offset_ * elementBytes(call_));
+      exchange_->combineInto(call_,
+                             static_cast<std::byte*>(call_.output) + offset_ * elementBytes(call_));
     }
     offset_ += elementsPerRank();
   }

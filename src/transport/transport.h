@@ -25,8 +25,7 @@ using Transfer = std::uint64_t;
 /// collective and the rank.
 class STEPTAPE_EXPORT TransportFailure : public std::runtime_error {
  public:
-  TransportFailure(ErrorCode code, const std::string& why)
-      : std::runtime_error(why), code_(code) {}
+  TransportFailure(ErrorCode code, const std::string& why) : std::runtime_error(why), code_(code) {}
   ~TransportFailure() override;
   ErrorCode code() const { return code_; }
 

@@ -31,8 +31,9 @@ class C10dFailure : public ::testing::Test {
  protected:
   /// Runs the failing job on two ranks; rank 1 fails.
   JobEnd run(const std::string& nodes, const std::string& kind, const std::string& place) {
-    return test::runJob(STEPTAPE_START_RANKS " " + nodes + "2 '" STEPTAPE_RANK_FAILURE_PROGRAM
-                        "' '" + kind + "' '" + logDir() + "' '" + place + "'");
+    return test::runJob(STEPTAPE_START_RANKS " " + nodes +
+                        "2 '" STEPTAPE_RANK_FAILURE_PROGRAM "' '" + kind + "' '" + logDir() +
+                        "' '" + place + "'");
   }
 
   static void expectEndsWithAnError(const JobEnd& job) {
@@ -61,9 +62,8 @@ class C10dFailure : public ::testing::Test {
 };
 
 /// The nodes of the job, and the operation in which the other rank waits.
-class C10dFailureIn
-    : public C10dFailure,
-      public ::testing::WithParamInterface<std::tuple<const char*, const char*>> {
+class C10dFailureIn : public C10dFailure,
+                      public ::testing::WithParamInterface<std::tuple<const char*, const char*>> {
  protected:
   JobEnd runThere(const std::string& kind) {
     return run(std::get<0>(GetParam()), kind, std::get<1>(GetParam()));
@@ -122,14 +122,14 @@ TEST_F(C10dFailure, OfAKilledRankIsNoticedBeforeTheTimeout) {
 }
 
 TEST_F(C10dFailure, OfOneOfThreeNodesIsReportedWithItsRank) {
-  const JobEnd job =
-      test::runJob(STEPTAPE_START_RANKS " --ranks-per-node 1 3 '" STEPTAPE_RANK_FAILURE_PROGRAM
-                                        "' killed '" +
-                   logDir() + "' patient");
+  const JobEnd job = test::runJob(
+      STEPTAPE_START_RANKS " --ranks-per-node 1 3 '" STEPTAPE_RANK_FAILURE_PROGRAM "' killed '" +
+      logDir() + "' patient");
   expectEndsWithAnError(job);
   for (const char* const rank : {"rank 0", "rank 1"}) {
     EXPECT_THAT(job.output,
-                ContainsRegex(std::string(rank) + " ends: [^\n]* rank 2 \\([^)]*\\) does not answer any more"));
+                ContainsRegex(std::string(rank) +
+                              " ends: [^\n]* rank 2 \\([^)]*\\) does not answer any more"));
   }
 }
 
@@ -144,10 +144,11 @@ TEST_F(C10dFailure, IsToldToTorchrunInItsFile) {
   const std::string file = directory_.string() + "/error.json";
   // One rank: the file is each rank's own, under torchrun.
   const JobEnd job =
-      test::runJob("env TORCHELASTIC_ERROR_FILE='" + file + "' " STEPTAPE_START_RANKS
-                   " 1 '" STEPTAPE_RANK_FAILURE_PROGRAM "' aborts '" + logDir() +
-                   "' reduce; cat '" + file + "'");
-  EXPECT_THAT(job.output, ContainsRegex("\\{\"message\": \"this rank gives up\", \"timestamp\": [0-9]+\\}"));
+      test::runJob("env TORCHELASTIC_ERROR_FILE='" + file +
+                   "' " STEPTAPE_START_RANKS " 1 '" STEPTAPE_RANK_FAILURE_PROGRAM "' aborts '" +
+                   logDir() + "' reduce; cat '" + file + "'");
+  EXPECT_THAT(job.output,
+              ContainsRegex("\\{\"message\": \"this rank gives up\", \"timestamp\": [0-9]+\\}"));
 }
 
 TEST_F(C10dFailure, IsNotReportedForAJobThatEndsWell) {

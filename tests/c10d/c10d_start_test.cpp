@@ -80,8 +80,8 @@ TEST(C10dStart, WithoutAServerSaysWhereItWasExpected) {
   const JobEnd job = runScript(rankOf(1, 2, port.name()) + kProgram + " 2000");
   EXPECT_EQ(job.exitCode, 1) << job.output;
   EXPECT_THAT(job.output, HasSubstr("rank 1: "));
-  EXPECT_THAT(job.output, HasSubstr("the store at localhost:" + port.name() +
-                                    " (MASTER_ADDR:MASTER_PORT)"));
+  EXPECT_THAT(job.output,
+              HasSubstr("the store at localhost:" + port.name() + " (MASTER_ADDR:MASTER_PORT)"));
   EXPECT_LT(secondsOf(start), kSoon);
 }
 
@@ -98,13 +98,12 @@ TEST(C10dStart, OfAServerWhosePortIsTakenSaysSo) {
   const Port port(/*listens=*/true);
   const JobEnd job = runScript(rankOf(0, 2, port.name()) + kProgram + " 2000");
   EXPECT_EQ(job.exitCode, 1) << job.output;
-  EXPECT_THAT(job.output, HasSubstr("rank 0: rank 0 cannot serve the store at localhost:" +
-                                    port.name()));
+  EXPECT_THAT(job.output,
+              HasSubstr("rank 0: rank 0 cannot serve the store at localhost:" + port.name()));
 }
 
 TEST(C10dStart, AtAnAddressThatDoesNotResolveSaysSo) {
-  const JobEnd job =
-      runScript(rankOf(1, 2, "29500", "no-such-host.invalid") + kProgram + " 1000");
+  const JobEnd job = runScript(rankOf(1, 2, "29500", "no-such-host.invalid") + kProgram + " 1000");
   EXPECT_EQ(job.exitCode, 1) << job.output;
   EXPECT_THAT(job.output, ContainsRegex("rank 1: the name of the host \"no-such-host.invalid\" "
                                         "\\(MASTER_ADDR\\) did not resolve within 1 s: "));
@@ -138,11 +137,11 @@ TEST(C10dStart, AtAStoreWithTheKeysOfEarlierStartsIgnoresThem) {
   const std::string one = rankOf(1, 2, port.name()) + kProgram + " 20000";
   // A start that works; one whose rank 0 never comes, one whose rank 1 does not; two that work.
   const JobEnd job = runScript(
-      served + "HOLD=" + directory.string() + "/hold; mkfifo \\$HOLD; MASTER_PORT=" + port.name() + " " + kProgram +
-      " serve < \\$HOLD & exec 3> \\$HOLD; sleep 1; " + one + " & " + zero + "; wait \\$!; " +
-      rankOf(1, 2, port.name()) + kProgram + " 300; " + rankOf(0, 2, port.name()) + kProgram +
-      " 300; " + zero + " & " + one + "; wait \\$!; " + one + " & " + zero +
-      "; wait \\$!; exec 3>&-; wait");
+      served + "HOLD=" + directory.string() + "/hold; mkfifo \\$HOLD; MASTER_PORT=" + port.name() +
+      " " + kProgram + " serve < \\$HOLD & exec 3> \\$HOLD; sleep 1; " + one + " & " + zero +
+      "; wait \\$!; " + rankOf(1, 2, port.name()) + kProgram + " 300; " +
+      rankOf(0, 2, port.name()) + kProgram + " 300; " + zero + " & " + one + "; wait \\$!; " + one +
+      " & " + zero + "; wait \\$!; exec 3>&-; wait");
   std::size_t joined = 0;
   for (std::size_t at = 0; (at = job.output.find(" of 2 has joined", at)) != std::string::npos;
        ++at) {
@@ -154,9 +153,10 @@ TEST(C10dStart, AtAStoreWithTheKeysOfEarlierStartsIgnoresThem) {
 }
 
 TEST(C10dStart, UnderMpiexecAloneIsRefused) {
-  const JobEnd job = runScript("export RANK=; unset RANK; OMPI_COMM_WORLD_RANK=0 "
-                               "OMPI_COMM_WORLD_SIZE=2 RANK= " +
-                               kProgram + " 2000 || true");
+  const JobEnd job = runScript(
+      "export RANK=; unset RANK; OMPI_COMM_WORLD_RANK=0 "
+      "OMPI_COMM_WORLD_SIZE=2 RANK= " +
+      kProgram + " 2000 || true");
   EXPECT_THAT(job.output, HasSubstr("MPI's launcher has started this process"));
 }
 

@@ -82,8 +82,7 @@ TEST(Launch, IsFoundOfSrunWithTheFirstNodeAndAPortOfTheStep) {
   EXPECT_LT(launch.port, 30000);
   EXPECT_FALSE(launch.isServedByAgent);
   EXPECT_NE(launch.port, launchIn(with(kSrun, {{"SLURM_STEP_ID", "3"}})).port);
-  const Launch chosen =
-      launchIn(with(kSrun, {{"MASTER_ADDR", "head"}, {"MASTER_PORT", "1234"}}));
+  const Launch chosen = launchIn(with(kSrun, {{"MASTER_ADDR", "head"}, {"MASTER_PORT", "1234"}}));
   EXPECT_EQ(chosen.host, "head");
   EXPECT_EQ(chosen.port, 1234);
 }
@@ -129,17 +128,20 @@ TEST(Launch, WithVariablesThatAreMissingIsRefused) {
               "the environment tells only a part of a launch: RANK, WORLD_SIZE are set, and "
               "MASTER_ADDR, MASTER_PORT are not",
               [&] { launchIn(half); });
-  expectError(ErrorCode::kFailedPrecondition,
-              "only a part of a launch: MASTER_ADDR is set, and RANK, WORLD_SIZE, MASTER_PORT are not",
-              [] { launchIn({{"MASTER_ADDR", "node7"}}); });
+  expectError(
+      ErrorCode::kFailedPrecondition,
+      "only a part of a launch: MASTER_ADDR is set, and RANK, WORLD_SIZE, MASTER_PORT are not", [] {
+        launchIn({{"MASTER_ADDR", "node7"}});
+      });
 }
 
 TEST(Launch, WithAnImpossibleValueIsRefused) {
   const auto refuses = [](const Variables& change, const std::string& why) {
     expectError(ErrorCode::kInvalidArgument, why, [&] { launchIn(with(kTorchrun, change)); });
   };
-  refuses({{"RANK", "4"}},
-          "got the environment variable RANK=4; expected a number from 0 to 3, since WORLD_SIZE is 4");
+  refuses(
+      {{"RANK", "4"}},
+      "got the environment variable RANK=4; expected a number from 0 to 3, since WORLD_SIZE is 4");
   refuses({{"RANK", "-1"}}, "RANK=-1; expected a number from 0 to 3");
   refuses({{"WORLD_SIZE", "0"}}, "WORLD_SIZE=0; expected a number from 1 to ");
   refuses({{"WORLD_SIZE", "two"}}, "WORLD_SIZE=two; expected a number");

@@ -16,8 +16,8 @@
 #include "steptape/reader/scalar_series.h"
 #include "steptape/testing/temp_dir.h"
 
-#include "support/job.h"
 #include "mpi/killed_rank_notes.h"
+#include "support/job.h"
 #include "support/own_black_boxes.h"
 #include "writer/recovery.h"
 

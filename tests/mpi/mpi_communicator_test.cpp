@@ -13,8 +13,8 @@
 #include "steptape/distributed/metric_average.h"
 #include "steptape/mpi/environment.h"
 
-#include "transport/collective_stages.h"
 #include "support/expect_error.h"
+#include "transport/collective_stages.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -92,7 +92,8 @@ TEST_F(Threads, DivideAPbsChunkAmongItsRanks) {
 }
 
 TEST_F(Threads, DoNotTakeTheOneThatTorchrunSetsForAWish) {
-  environment({{"TORCHELASTIC_RUN_ID", "none"}, {"LOCAL_WORLD_SIZE", "2"}, {"OMP_NUM_THREADS", "1"}});
+  environment(
+      {{"TORCHELASTIC_RUN_ID", "none"}, {"LOCAL_WORLD_SIZE", "2"}, {"OMP_NUM_THREADS", "1"}});
   EXPECT_THAT(plan().source, HasSubstr("cores of the node"));
   setenv("OMP_NUM_THREADS", "3", 1);
   EXPECT_EQ(plan().source, "OMP_NUM_THREADS");

@@ -7,8 +7,8 @@
 // all ranks do, and else with the exit code of the first that failed. Unlike torchrun, it leaves
 // the other ranks to themselves.
 
-#include <arpa/inet.h>
 #include <algorithm>
+#include <arpa/inet.h>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>

@@ -57,8 +57,9 @@ struct MpiCommunicatorOptions {
 ///
 /// MPI cannot cancel a collective that ranks in different operations have started. So the ranks
 /// compare their operations before data moves. An operation started with `Async` therefore moves
-/// its data from the first isDone(), wait() or further operation on. CollectiveOptions::compareRanks
-/// = false saves the comparison of operations whose data does not travel with it.
+/// its data from the first isDone(), wait() or further operation on. Without
+/// CollectiveOptions::compareRanks, operations whose data does not travel with the comparison take
+/// less time.
 ///
 /// A rank that waits long reports it to the others by a small message. Ranks that do not answer are
 /// missing: warnings and timeout errors also name ranks that do not wait in the operation.
