@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -41,8 +42,22 @@ class MpiNodeTransport final : public steptape::detail::NodeTransport {
   }
   void noteBroken(const std::string& why) override { markStuck(why); }
   std::string lostBecause() override {
-    std::string stuck = stuckBecause();
-    return stuck.empty() ? NodeTransport::lostBecause() : stuck;
+    const std::string stuck = stuckBecause();
+    if (!stuck.empty()) {
+      return stuck;
+    }
+    std::string lost = NodeTransport::lostBecause();
+    if (lost.empty()) {
+      return lost;
+    }
+    const auto now = std::chrono::steady_clock::now();
+    if (firstNoticed_ == std::chrono::steady_clock::time_point()) {
+      firstNoticed_ = now;
+    }
+    // A launcher that ends the job when a rank ends does so at once, and is not to be forestalled:
+    // it tells how that rank ended.
+    constexpr std::chrono::seconds kTimeOfLauncher{1};
+    return now - firstNoticed_ < kTimeOfLauncher ? "" : lost;
   }
 
  private:
@@ -50,6 +65,7 @@ class MpiNodeTransport final : public steptape::detail::NodeTransport {
 
   MPI_Comm communicator_;
   std::uint32_t uses_ = 0;
+  std::chrono::steady_clock::time_point firstNoticed_;  // that a rank has ended; epoch: not yet
 };
 
 }  // namespace steptape::mpi::detail

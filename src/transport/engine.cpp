@@ -156,9 +156,9 @@ void EngineCollective::giveUpIfLost(const Condition& condition) {
   if (lost.empty() || condition()) {
     return;
   }
-  engine_->queue.breakUp(ErrorCode::kDeadlineExceeded,
-                         collective_->call().describe() + " is not waited for, since " + lost);
-  collective_->rethrowFailure();
+  const std::string why = collective_->call().describe() + " is not waited for, since " + lost;
+  engine_->queue.breakUp(ErrorCode::kDeadlineExceeded, why);
+  throw Error(ErrorCode::kDeadlineExceeded, why);
 }
 
 void EngineCollective::giveUp() {

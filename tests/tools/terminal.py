@@ -21,7 +21,8 @@ class Terminal:
     def __init__(self, columns=80, rows=24, directory=None, **environment):
         if shutil.which("tmux") is None:
             raise RuntimeError("there is no tmux, which this test asks. Install it: tools/setup.sh --tests")
-        self._state = tempfile.TemporaryDirectory(prefix="terminal")
+        # A shell may still write its history while it ends.
+        self._state = tempfile.TemporaryDirectory(prefix="terminal", ignore_cleanup_errors=True)
         # Only these: NO_COLOR or COLUMNS of the user who runs the tests must not change the output.
         self._environment = {
             "PATH": os.environ["PATH"],
