@@ -182,6 +182,18 @@ void checkEqual(const std::vector<Facts>& facts) {
   check(&Facts::size, "a job of ", " ranks");
 }
 
+/// Lets the other ranks that have come find out the same before rank 0 ends, and the store in it.
+void waitUntilAllRefuse(KeyStore& store, const Launch& launch, const std::vector<Facts>& facts) {
+  store.set("refused/" + std::to_string(launch.rank), "");
+  Deadline deadline(std::chrono::seconds(3));
+  for (std::size_t rank = 1; launch.rank == 0 && rank < facts.size(); ++rank) {
+    std::string value;
+    while (!facts[rank].size.empty() && !store.tryGet("refused/" + std::to_string(rank), value) &&
+           deadline.pause()) {
+    }
+  }
+}
+
 std::vector<Facts> exchange(KeyStore& store, const Launch& launch, Deadline& deadline) {
   std::vector<Facts> facts(static_cast<std::size_t>(launch.size));
   std::vector<int> missing;
@@ -199,7 +211,12 @@ std::vector<Facts> exchange(KeyStore& store, const Launch& launch, Deadline& dea
       }
     }
     missing = stillMissing;
-    checkEqual(facts);
+    try {
+      checkEqual(facts);
+    } catch (const Error&) {
+      waitUntilAllRefuse(store, launch, facts);
+      throw;
+    }
     if (missing.empty()) {
       return facts;
     }
