@@ -56,7 +56,7 @@ class MpiNodeTransport final : public steptape::detail::NodeTransport {
     }
     // A launcher that ends the job when a rank ends does so at once, and is not to be forestalled:
     // it tells how that rank ended.
-    constexpr std::chrono::seconds kTimeOfLauncher{1};
+    constexpr std::chrono::seconds kTimeOfLauncher{5};
     return now - firstNoticed_ < kTimeOfLauncher ? "" : lost;
   }
 
