@@ -42,7 +42,7 @@ class MpiNodeTransport final : public steptape::detail::NodeTransport {
   }
   void noteBroken(const std::string& why) override { markStuck(why); }
   std::string lostBecause() override {
-    const std::string stuck = stuckBecause();
+    std::string stuck = stuckBecause();
     if (!stuck.empty()) {
       return stuck;
     }

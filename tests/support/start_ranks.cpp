@@ -4,8 +4,8 @@
 //   start_ranks [--ranks-per-node K] N PROGRAM [ARGUMENT]…
 //
 // Each K ranks in turn share memory with each other only, as on a node of their own. Ends with 0 if
-// all ranks do, and else with the exit code of the first that failed. Unlike torchrun, it leaves
-// the other ranks to themselves.
+// all ranks do, and else with the exit code of the first that failed: 77 if this process may not
+// mount a /dev/shm for each node. Unlike torchrun, it leaves the other ranks to themselves.
 
 #include <algorithm>
 #include <arpa/inet.h>
@@ -100,7 +100,7 @@ int main(int argc, char** argv) {
     if (forkChild() == 0) {
       if (!steptape::test::takeOwnMounts() || !steptape::test::mountTmpfs("/dev/shm", "")) {
         std::fprintf(stderr, "start_ranks: not allowed to mount a /dev/shm for each node\n");
-        _exit(1);
+        _exit(77);
       }
       startRanks(first, std::min(first + ranksPerNode, ranks), argv + 2);
       _exit(waitForAll());

@@ -33,8 +33,8 @@ struct EnvironmentOptions {
 };
 
 /// Joins the job that torchrun, srun, or a program that sets the same variables has started, for
-/// its scope. Construct one at the start of main(), before anything that communicates. A process that
-/// no launcher has started is a job of one rank.
+/// its scope. Construct one at the start of main(), before anything that communicates. A process
+/// that no launcher has started is a job of one rank.
 ///
 ///     int main() {
 ///       steptape::c10d::Environment environment;
