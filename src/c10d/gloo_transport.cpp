@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <iterator>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -355,22 +356,35 @@ class GlooTransport final : public steptape::detail::Transport {
     return silent.empty() ? "" : map().namesOf(silent) + " does not answer any more";
   }
 
-  std::vector<int> callTheRoll(std::vector<int> silent) {
-    constexpr std::chrono::milliseconds kTime{500};  // several times kBetweenLooks
-    constexpr std::chrono::milliseconds kPause{10};
+  std::vector<int> callTheRoll(const std::vector<int>& others) {
     keys_->set("roll", "");
     answerRoll();
-    const auto end = std::chrono::steady_clock::now() + kTime;
-    while (!silent.empty() && std::chrono::steady_clock::now() < end) {
-      std::this_thread::sleep_for(kPause);
-      silent.erase(std::remove_if(silent.begin(), silent.end(),
-                                  [this](int other) {
-                                    std::string value;
-                                    return keys_->tryGet("roll/" + std::to_string(other), value);
-                                  }),
-                   silent.end());
-    }
+    const std::vector<int> silent = ranksWithout("roll/", others);
+    // The store may end with this rank: those who answered may still be counting.
+    keys_->set("roll done/" + std::to_string(map().rank()), "");
+    std::vector<int> present;
+    std::set_difference(others.begin(), others.end(), silent.begin(), silent.end(),
+                        std::back_inserter(present));
+    ranksWithout("roll done/", present);
     return silent;
+  }
+
+  /// Waits until the keys of all `ranks` are in the store, but not for long.
+  /// @return the ranks whose keys are missing.
+  std::vector<int> ranksWithout(const std::string& prefix, std::vector<int> ranks) {
+    constexpr std::chrono::milliseconds kTime{500};  // several times kBetweenLooks
+    constexpr std::chrono::milliseconds kPause{10};
+    const auto end = std::chrono::steady_clock::now() + kTime;
+    while (!ranks.empty() && std::chrono::steady_clock::now() < end) {
+      std::this_thread::sleep_for(kPause);
+      ranks.erase(std::remove_if(ranks.begin(), ranks.end(),
+                                 [&](int rank) {
+                                   std::string value;
+                                   return keys_->tryGet(prefix + std::to_string(rank), value);
+                                 }),
+                  ranks.end());
+    }
+    return ranks;
   }
 
   void answerRoll() { keys_->set("roll/" + std::to_string(map().rank()), ""); }

@@ -137,10 +137,10 @@ TEST_F(C10dFailure, OfOneOfThreeNodesIsReportedWithItsRank) {
       STEPTAPE_START_RANKS " --ranks-per-node 1 3 '" STEPTAPE_RANK_FAILURE_PROGRAM "' killed '" +
       logDir() + "' patient");
   expectEndsWithAnError(job);
-  for (const char* const rank : {"rank 0", "rank 1"}) {
-    EXPECT_THAT(job.output,
-                ContainsRegex(std::string(rank) +
-                              " ends: [^\n]* rank 2 \\([^)]*\\) does not answer any more"));
+  EXPECT_THAT(job.output,
+              ContainsRegex("ends: [^\n]* rank 2 \\([^)]*\\) does not answer any more"));
+  for (const char* const rank : {"rank 0 ends: ", "rank 1 ends: "}) {
+    EXPECT_THAT(job.output, HasSubstr(rank));
   }
 }
 
