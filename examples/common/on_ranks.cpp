@@ -9,7 +9,7 @@
 namespace example {
 
 int runOnRanks(int argc, char** argv, CommandLine& line,
-               const std::function<void(const World& world)>& run) {
+               const std::function<void(const World& world)>& run) try {
   const steptape::Environment environment(argc, argv);
   const std::string program = programName(argv[0]);
   try {
@@ -32,6 +32,10 @@ int runOnRanks(int argc, char** argv, CommandLine& line,
   } catch (const std::exception& error) {
     environment.abort(error.what());
   }
+} catch (const std::exception& error) {
+  std::cerr << programName(argv[0]) << ": " << error.what()
+            << std::endl;  // The ranks did not meet.
+  return kExitFailure;
 }
 
 }  // namespace example

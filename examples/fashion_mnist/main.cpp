@@ -207,7 +207,7 @@ int run(const Options& options, const World& world) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   steptape::Environment environment(argc, argv);  // Of mpiexec, torchrun, srun, or none.
   const World world = steptape::world();
   try {
@@ -228,4 +228,7 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     environment.abort(error.what());  // Ends the ranks that wait for this one.
   }
+} catch (const std::exception& error) {
+  std::cerr << "fashion_mnist: " << error.what() << std::endl;  // The ranks did not meet.
+  return kExitFailure;
 }
