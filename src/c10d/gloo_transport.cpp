@@ -124,13 +124,7 @@ class GlooTransport final : public steptape::detail::Transport {
     startAllgather(*comparisons_, pending);
     pending.finish = [&message](const std::vector<char>& all) {
       for (std::size_t at = 0; at < all.size(); at += ComparedMessage::kBytes) {
-        ComparedMessage other;
-        std::memcpy(static_cast<void*>(&other), all.data() + at, ComparedMessage::kBytes);
-        if (at == 0) {
-          message = other;
-        } else {
-          message.merge(other);
-        }
+        message.mergeInOrder(static_cast<int>(at / ComparedMessage::kBytes), all.data() + at);
       }
     };
     return keep(std::move(pending));
@@ -162,13 +156,12 @@ class GlooTransport final : public steptape::detail::Transport {
     return keep(std::move(pending));
   }
 
-  Transfer allgatherv(const void* from, void* all, const RankParts& parts) override {
+  Transfer allgatherv(void* all, const RankParts& parts) override {
     // gloo gathers equal sizes only: the shorter parts are padded.
     auto* const to = static_cast<char*>(all);
     const auto most =
         static_cast<std::size_t>(*std::max_element(parts.counts.begin(), parts.counts.end()));
-    const char* const mine =
-        from == nullptr ? to + parts.starts[rank()] : static_cast<const char*>(from);
+    const char* const mine = to + parts.starts[rank()];
     Pending pending;
     pending.memory.resize(most * size());
     pending.own.assign(mine, mine + parts.counts[rank()]);

@@ -113,13 +113,7 @@ Transfer StoreTransport::compare(ComparedMessage& message) {
   return start(kComparisons, std::move(mine), [&message](const ByRank& byRank) {
     for (std::size_t rank = 0; rank < byRank.size(); ++rank) {
       checkSize(byRank[rank], ComparedMessage::kBytes);
-      ComparedMessage other;
-      std::memcpy(static_cast<void*>(&other), byRank[rank].data(), ComparedMessage::kBytes);
-      if (rank == 0) {
-        message = other;
-      } else {
-        message.merge(other);
-      }
+      message.mergeInOrder(static_cast<int>(rank), byRank[rank].data());
     }
   });
 }
@@ -163,18 +157,17 @@ Transfer StoreTransport::broadcast(void* data, std::size_t bytes, int root) {
                });
 }
 
-Transfer StoreTransport::allgatherv(const void* from, void* all, const RankParts& parts) {
+Transfer StoreTransport::allgatherv(void* all, const RankParts& parts) {
   auto* const to = static_cast<char*>(all);
   const std::size_t rank = indexOf(map().rank());
-  const char* const mine =
-      from == nullptr ? to + parts.starts[rank] : static_cast<const char*>(from);
-  return start(
-      kData, std::string(mine, indexOf(parts.counts[rank])), [to, &parts](const ByRank& byRank) {
-        for (std::size_t other = 0; other < byRank.size(); ++other) {
-          checkSize(byRank[other], indexOf(parts.counts[other]));
-          std::memcpy(to + parts.starts[other], byRank[other].data(), byRank[other].size());
-        }
-      });
+  return start(kData, std::string(to + parts.starts[rank], indexOf(parts.counts[rank])),
+               [to, &parts](const ByRank& byRank) {
+                 for (std::size_t other = 0; other < byRank.size(); ++other) {
+                   checkSize(byRank[other], indexOf(parts.counts[other]));
+                   std::memcpy(to + parts.starts[other], byRank[other].data(),
+                               byRank[other].size());
+                 }
+               });
 }
 
 Transfer StoreTransport::alltoallv(const void* from, const RankParts& sent, void* to,

@@ -29,7 +29,7 @@ class StoreTransport final : public steptape::detail::Transport {
   steptape::detail::Transfer barrier() override;
   steptape::detail::Transfer broadcast(void* data, std::size_t bytes, int root) override;
   steptape::detail::Transfer allgather(void* all, std::size_t bytesPerRank) override;
-  steptape::detail::Transfer allgatherv(const void* from, void* all,
+  steptape::detail::Transfer allgatherv(void* all,
                                         const steptape::detail::RankParts& parts) override;
   steptape::detail::Transfer alltoallv(const void* from, const steptape::detail::RankParts& sent,
                                        void* to,

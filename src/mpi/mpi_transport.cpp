@@ -250,12 +250,10 @@ Transfer MpiTransport::allgather(void* all, std::size_t bytesPerRank) {
   });
 }
 
-Transfer MpiTransport::allgatherv(const void* from, void* all, const RankParts& parts) {
-  const int mine = parts.counts[static_cast<std::size_t>(map().rank())];
+Transfer MpiTransport::allgatherv(void* all, const RankParts& parts) {
   return started([&](MPI_Request* request) {
-    return MPI_Iallgatherv(from == nullptr ? MPI_IN_PLACE : from, from == nullptr ? 0 : mine,
-                           MPI_BYTE, all, parts.counts.data(), parts.starts.data(), MPI_BYTE, data_,
-                           request);
+    return MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, parts.counts.data(),
+                           parts.starts.data(), MPI_BYTE, data_, request);
   });
 }
 

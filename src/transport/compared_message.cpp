@@ -55,4 +55,14 @@ void ComparedMessage::merge(const ComparedMessage& other) {
   reduceElements(parts, count_, dtype_, op_, elements_.data());
 }
 
+void ComparedMessage::mergeInOrder(int rank, const void* bytes) {
+  ComparedMessage other;
+  std::memcpy(static_cast<void*>(&other), bytes, kBytes);
+  if (rank == 0) {
+    *this = other;
+  } else {
+    merge(other);
+  }
+}
+
 }  // namespace steptape::detail

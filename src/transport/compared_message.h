@@ -34,6 +34,9 @@ class STEPTAPE_EXPORT ComparedMessage {
 
   /// Adds the message of another rank, or of several. Never throws.
   void merge(const ComparedMessage& other);
+  /// Does so for the bytes of all ranks, this one included, in their order; those of rank 0 replace
+  /// the message.
+  void mergeInOrder(int rank, const void* bytes);
 
  private:
   static constexpr std::size_t kElementBytes = 104;

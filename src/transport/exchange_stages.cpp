@@ -116,7 +116,7 @@ class Allgather final : public CollectiveStages {
       std::memcpy(round_.bytes.data() + round_.parts.starts[rank()],
                   static_cast<const char*>(call_.input) + offset_, mine);
     }
-    transfers.add(transport_.allgatherv(nullptr, round_.bytes.data(), round_.parts));
+    transfers.add(transport_.allgatherv(round_.bytes.data(), round_.parts));
   }
 
   std::vector<Head> heads_;

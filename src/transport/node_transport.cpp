@@ -46,20 +46,33 @@ std::size_t blockBytesFor(int ranks) {
                  kPage);
 }
 
-/// A part of the elements of a round, in bytes.
-struct Section {
+}  // namespace
+
+/// A part of the bytes of all ranks.
+struct NodeTransport::Section {
   std::size_t begin;
   std::size_t bytes;
 };
 
-/// Returns the section of `rank`: `bytes` are split evenly, at multiples of an element.
-Section sectionOf(int rank, int ranks, std::size_t bytes, std::size_t element) {
+NodeTransport::Section NodeTransport::sectionOf(int rank, int ranks, std::size_t bytes,
+                                                std::size_t element) {
   const std::size_t count = bytes / element;
   const auto index = static_cast<std::size_t>(rank);
   const auto all = static_cast<std::size_t>(ranks);
   const std::size_t begin = count * index / all;
   return {begin * element, (count * (index + 1) / all - begin) * element};
 }
+
+NodeTransport::Section NodeTransport::gatheredFrom(const Operation& operation, int rank) {
+  const auto index = static_cast<std::size_t>(rank);
+  if (operation.received == nullptr) {
+    return {index * operation.bytes, operation.bytes};
+  }
+  return {static_cast<std::size_t>(operation.received->starts[index]),
+          static_cast<std::size_t>(operation.received->counts[index])};
+}
+
+namespace {
 
 /// Returns how many of `bytes` after the first `done` are in a round of `chunk` bytes.
 std::size_t inRound(std::size_t bytes, std::size_t done, std::size_t chunk) {
@@ -153,10 +166,9 @@ Transfer NodeTransport::allgather(void* all, std::size_t bytesPerRank) {
   return start(kData, operation);
 }
 
-Transfer NodeTransport::allgatherv(const void* from, void* all, const RankParts& parts) {
+Transfer NodeTransport::allgatherv(void* all, const RankParts& parts) {
   Operation operation;
   operation.kind = Kind::kAllgather;
-  operation.from = static_cast<const std::byte*>(from);
   operation.to = static_cast<std::byte*>(all);
   operation.received = &parts;
   operation.bytes = parts.total();
@@ -308,16 +320,8 @@ void NodeTransport::write(Lane& lane, Operation& operation) {
       }
       break;
     case Kind::kAllgather: {
-      const auto index = static_cast<std::size_t>(rank_);
-      const std::size_t bytes = operation.received == nullptr
-                                    ? operation.bytes
-                                    : static_cast<std::size_t>(operation.received->counts[index]);
-      const std::size_t begin = operation.received == nullptr
-                                    ? index * operation.bytes
-                                    : static_cast<std::size_t>(operation.received->starts[index]);
-      const std::byte* const from =
-          operation.from == nullptr ? operation.to + begin : operation.from;
-      copyTo(to, from + done, inRound(bytes, done, chunk));
+      const Section mine = gatheredFrom(operation, rank_);
+      copyTo(to, operation.to + mine.begin + done, inRound(mine.bytes, done, chunk));
       break;
     }
     case Kind::kAlltoall:
@@ -344,7 +348,9 @@ void NodeTransport::write(Lane& lane, Operation& operation) {
 
 bool NodeTransport::read(Lane& lane, Operation& operation) {
   if (operation.kind == Kind::kCompare) {
-    mergeMessages(lane, *operation.message);
+    for (int rank = 0; rank < size_; ++rank) {
+      operation.message->mergeInOrder(rank, slotOf(lane, rank) + kLine);
+    }
     lane.slot ^= 1U;
     return true;
   }
@@ -404,33 +410,14 @@ void NodeTransport::checkHeads(const Lane& lane, Operation& operation) const {
   }
 }
 
-void NodeTransport::mergeMessages(const Lane& lane, ComparedMessage& message) const {
-  for (int rank = 0; rank < size_; ++rank) {
-    ComparedMessage other;
-    std::memcpy(&other, slotOf(lane, rank) + kLine, ComparedMessage::kBytes);
-    if (rank == 0) {
-      message = other;
-    } else {
-      message.merge(other);
-    }
-  }
-}
-
 void NodeTransport::readAllgather(const Lane& lane, const Operation& operation) {
   const std::size_t chunk = chunkBytes(lane, operation, size_);
   for (int rank = 0; rank < size_; ++rank) {
-    const auto index = static_cast<std::size_t>(rank);
-    if (rank == rank_ && operation.from == nullptr) {
-      continue;
+    if (rank != rank_) {
+      const Section part = gatheredFrom(operation, rank);
+      copyTo(operation.to + part.begin + operation.done, slotOf(lane, rank) + kLine,
+             inRound(part.bytes, operation.done, chunk));
     }
-    const std::size_t bytes = operation.received == nullptr
-                                  ? operation.bytes
-                                  : static_cast<std::size_t>(operation.received->counts[index]);
-    const std::size_t begin = operation.received == nullptr
-                                  ? index * operation.bytes
-                                  : static_cast<std::size_t>(operation.received->starts[index]);
-    copyTo(operation.to + begin + operation.done, slotOf(lane, rank) + kLine,
-           inRound(bytes, operation.done, chunk));
   }
 }
 

@@ -42,7 +42,7 @@ class STEPTAPE_EXPORT NodeTransport : public Transport {
   Transfer barrier() override;
   Transfer broadcast(void* data, std::size_t bytes, int root) override;
   Transfer allgather(void* all, std::size_t bytesPerRank) override;
-  Transfer allgatherv(const void* from, void* all, const RankParts& parts) override;
+  Transfer allgatherv(void* all, const RankParts& parts) override;
   Transfer alltoallv(const void* from, const RankParts& sent, void* to,
                      const RankParts& received) override;
   bool canReduce(const CollectiveCall& call) const override;
@@ -83,6 +83,12 @@ class STEPTAPE_EXPORT NodeTransport : public Transport {
     std::size_t done = 0;  // bytes that have been moved
     std::size_t most = 0;  // bytes that one rank moves at most
   };
+
+  struct Section;
+  /// Returns the section of `rank`: `bytes` are split evenly, at multiples of an element.
+  static Section sectionOf(int rank, int ranks, std::size_t bytes, std::size_t element);
+  /// Returns where the bytes of `rank` belong that an allgather gathers.
+  static Section gatheredFrom(const Operation& operation, int rank);
 
   /// What a slot holds, by which ranks detect that they passed different sizes.
   struct SlotHead {
@@ -125,7 +131,6 @@ class STEPTAPE_EXPORT NodeTransport : public Transport {
   /// Combines this rank's section of a round, in its slot.
   void combineSection(const Lane& lane, const Operation& operation);
   void readSections(const Lane& lane, const Operation& operation);
-  void mergeMessages(const Lane& lane, ComparedMessage& message) const;
   bool sharesTheWork(const Operation& operation, std::size_t bytes) const;
   void arrive(Lane& lane);
   bool haveAllArrived(Lane& lane);

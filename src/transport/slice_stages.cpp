@@ -47,7 +47,7 @@ class SliceExchange {
 
   /// Sends all slices to all ranks; this rank's slice is already in `all`.
   void postGather(Transport& transport, void* all, Transfers& transfers) {
-    transfers.add(transport.allgatherv(nullptr, all, sent_));
+    transfers.add(transport.allgatherv(all, sent_));
   }
 
   /// Returns where this rank's slice begins, in bytes.

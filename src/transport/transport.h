@@ -90,10 +90,8 @@ class STEPTAPE_EXPORT Transport {
   virtual Transfer broadcast(void* data, std::size_t bytes, int root) = 0;
   /// Gathers `bytesPerRank` bytes of each rank; this rank's are at their place in `all`.
   virtual Transfer allgather(void* all, std::size_t bytesPerRank) = 0;
-  /// Gathers the bytes of each rank.
-  ///
-  /// @param from Null: this rank's bytes are at their place in `all`.
-  virtual Transfer allgatherv(const void* from, void* all, const RankParts& parts) = 0;
+  /// Gathers the bytes of each rank; this rank's are at their place in `all`.
+  virtual Transfer allgatherv(void* all, const RankParts& parts) = 0;
   virtual Transfer alltoallv(const void* from, const RankParts& sent, void* to,
                              const RankParts& received) = 0;
 
