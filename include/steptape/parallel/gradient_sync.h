@@ -79,6 +79,11 @@ struct GradientSyncOptions {
   /// Whether ranks of one node exchange through shared memory instead of messages.
   bool useSharedMemory = true;
 
+  /// Library that sums gradients on GPUs: NCCL, or RCCL ("librccl.so.1"). It is loaded if the
+  /// parameters of every rank are on a GPU of its own; otherwise, and if this is empty, gradients
+  /// travel through main memory. Adasum and PowerSGD do not use it.
+  std::string ncclLibrary = "libnccl.so.2";
+
   /// Whether buckets are exchanged while backward() still runs. Applies to messages only.
   bool overlap = true;
 
@@ -105,13 +110,18 @@ struct GradientSyncStats {
 /// With equal batch sizes on all ranks, the step equals that of one process with a batch `size`
 /// times as large. The result is bit-identical on every rank.
 ///
-/// There are two paths. The first exchange chooses one; describe() names it.
+/// There are three paths. The first exchange chooses one; describe() names it.
 ///
 /// Shared memory: for float32 and float64 in main memory, if every node has several ranks.
 /// Gradients lie in memory that the ranks of a node share, and each rank sums its part of them. For
 /// SGD, Adam and AdamW, step() also moves parameters and optimizer state into shared memory: each
 /// rank updates its part, and all ranks see the result. Between nodes, one rank per node exchanges
 /// the sums of its node.
+///
+/// NCCL: for parameters on GPUs. One sum per bucket, started by hooks while backward() still runs,
+/// on a stream of its own. No call waits for the GPU. The order of additions is NCCL's, and elements
+/// of 16 bits are rounded after each addition. If a rank is lost, the sums end after
+/// Communicator::timeout() at the latest, and the next call throws.
 ///
 /// Messages: otherwise. One allreduce per bucket, started by hooks while backward() still runs.
 /// Buckets hold the parameters in the order in which their gradients were ready in the first step.
@@ -124,7 +134,6 @@ struct GradientSyncStats {
 /// @threads Not thread-safe: only the communicator's thread, one at a time, and not while
 ///         backward() runs.
 /// @source Buckets: Li et al., "PyTorch Distributed", VLDB 2020, section 3.2. PowerSGD: Vogels et
-///         al., arXiv:1905.13727, algorithms 1 and 2. Adasum: Maleki et al., arXiv:2006.02924.
 ///         al., arXiv:1905.13727, algorithms 1 and 2. Adasum: Maleki et al., arXiv:2006.02924.
 class STEPTAPE_EXPORT GradientSync {
  public:

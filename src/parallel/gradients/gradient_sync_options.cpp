@@ -54,6 +54,7 @@ TensorSchema schemaOf(const GradientSyncOptions& options) {
   add("useSharedMemory", static_cast<int>(options.useSharedMemory));
   add("overlap", static_cast<int>(options.overlap));
   add("gradientAsBucketView", static_cast<int>(options.gradientAsBucketView));
+  schema.add("ncclLibrary = " + options.ncclLibrary);
   return schema;
 }
 

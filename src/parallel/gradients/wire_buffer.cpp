@@ -40,12 +40,6 @@ at::ScalarType compressedType(at::ScalarType type, Compression compression) {
   return type;
 }
 
-at::Tensor traveling(const at::Tensor& memory, Compression compression) {
-  const at::ScalarType type = compressedType(memory.scalar_type(), compression);
-  return type == memory.scalar_type() ? memory
-                                      : at::empty_like(memory, memory.options().dtype(type));
-}
-
 }  // namespace
 
 std::optional<DType> averagedType(at::ScalarType type) {
@@ -61,6 +55,12 @@ std::optional<DType> averagedType(at::ScalarType type) {
     default:
       return std::nullopt;
   }
+}
+
+at::Tensor wireFor(const at::Tensor& memory, Compression compression) {
+  const at::ScalarType type = compressedType(memory.scalar_type(), compression);
+  return type == memory.scalar_type() ? memory
+                                      : at::empty_like(memory, memory.options().dtype(type));
 }
 
 WireBuffer::WireBuffer(at::Tensor tensor) : tensor_(std::move(tensor)), host_(tensor_) {
@@ -94,7 +94,7 @@ void WireBuffer::copy(const at::Tensor& from, const at::Tensor& to) {
 }
 
 CompressedBucket::CompressedBucket(at::Tensor memory, Compression compression)
-    : memory_(std::move(memory)), wire_(traveling(memory_, compression)) {}
+    : memory_(std::move(memory)), wire_(wireFor(memory_, compression)) {}
 
 void CompressedBucket::compress() {
   if (!wire_.tensor().is_same(memory_)) {

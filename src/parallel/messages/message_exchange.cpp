@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdint>
+#include <exception>
+#include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +12,7 @@
 
 #include "steptape/base/clock.h"
 #include "steptape/base/error.h"
+#include "steptape/comm/rank_log.h"
 
 #include "parallel/gradients/gradient_exchange.h"
 #include "parallel/gradients/norm_limit.h"
@@ -17,6 +20,7 @@
 #include "parallel/messages/bucket_chain.h"
 #include "parallel/messages/chain_queue.h"
 #include "parallel/messages/chain_thread.h"
+#include "parallel/messages/device_sums.h"
 #include "parallel/messages/gradient_bucket.h"
 #include "parallel/messages/gradient_hooks.h"
 #include "parallel/messages/power_sgd.h"
@@ -118,11 +122,20 @@ class MessageExchange final : public GradientExchange {
     }
     // A duplicate, so that messages of another thread are not mixed with those of this one.
     exchangeWorld_ = hasOwnThread_ ? world_->duplicate() : world_;
+    std::string why;
+    deviceSums_ = DeviceSums::make(buckets_, *world_, options_, why);
+    if (!why.empty()) {
+      note_ += "; not by NCCL: " + why;
+      logFromRoot(*world_, "steptape: gradients travel through main memory: " + why + "\n",
+                  std::cerr);
+    }
     if (options_.reduction == GradientReduction::kAdasum) {
       adasumGroups_.emplace(*exchangeWorld_);
     }
     for (const GradientBucket& bucket : buckets_) {
-      chains_.push_back(makeChain(bucket));
+      if (!deviceSums_) {
+        chains_.push_back(makeChain(bucket));
+      }
     }
     stateExchange_.emplace(states_, *exchangeWorld_);
     if (hasOwnThread_) {
@@ -198,8 +211,14 @@ class MessageExchange final : public GradientExchange {
       text += ", " + std::to_string(buckets_.size()) + " of them";
     }
     text += textOf(options_);
+    if (deviceSums_) {
+      text += ", summed on the GPUs by NCCL";
+    }
     if (!options_.overlap) {
       return text + ", not overlapped";
+    }
+    if (deviceSums_) {
+      return text + ", overlapped on a stream of their own";
     }
     return text + (hasOwnThread_ ? ", overlapped by a thread of its own"
                                  : ", overlapped only as far as they move when a hook runs, since "
@@ -287,10 +306,14 @@ class MessageExchange final : public GradientExchange {
   void launch() {
     GradientBucket& bucket = buckets_[launched_];
     const c10::Device device = bucket.memory.device();
-    if (!device.is_cpu()) {
-      bucket.stream = c10::impl::VirtualGuardImpl(device.type()).getStream(device);
+    if (deviceSums_) {
+      deviceSums_->add(launched_);
+    } else {
+      if (!device.is_cpu()) {
+        bucket.stream = c10::impl::VirtualGuardImpl(device.type()).getStream(device);
+      }
+      push(*chains_[launched_]);
     }
-    push(*chains_[launched_]);
     if (++launched_ == buckets_.size()) {
       noteStates();
       push(*stateExchange_);
@@ -316,10 +339,20 @@ class MessageExchange final : public GradientExchange {
 
   void waitForAll() {
     const std::int64_t start = Clock::system().steadyNanos();
-    if (thread_) {
-      thread_->finish();
-    } else {
-      queue_.finish();
+    try {
+      if (thread_) {
+        thread_->finish();
+      } else {
+        queue_.finish();
+      }
+    } catch (const std::exception& error) {
+      if (deviceSums_) {  // Otherwise the device would wait for the other ranks.
+        deviceSums_->abort(error.what());
+      }
+      throw;
+    }
+    if (deviceSums_) {
+      deviceSums_->finish();
     }
     waitNanos_ += Clock::system().steadyNanos() - start;
   }
@@ -360,6 +393,7 @@ class MessageExchange final : public GradientExchange {
   std::optional<AdasumGroups> adasumGroups_;
   std::vector<std::unique_ptr<CollectiveChain>> chains_;  // by bucket
   std::optional<StateExchange> stateExchange_;
+  std::unique_ptr<DeviceSums> deviceSums_;  // null: the chains exchange the buckets
 
   // One of the two is used. They are destroyed before the members that they use.
   ChainQueue queue_;

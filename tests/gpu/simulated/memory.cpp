@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <stdexcept>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <utility>
@@ -52,7 +53,7 @@ class Arena {
         return addresses_ + start;
       }
     }
-    TORCH_CHECK(false, "the simulated GPU is out of memory");
+    throw std::runtime_error("the simulated GPU is out of memory");
   }
 
   /// Returns the size of the block at `pointer`.

@@ -54,6 +54,18 @@ struct Counts {
 };
 Counts counts();
 
+// The simulated library also has NCCL's functions, for ranks that are threads. Their sums take a few
+// milliseconds on their stream:
+
+/// Returns the number of sums that ranks have queued.
+std::int64_t ncclSums();
+/// Sets what ncclCommGetAsyncError() reports: ncclRemoteError is 6.
+void ncclReportsError(int error);
+/// Sets what ncclCommInitRank() returns.
+void ncclFailsToStart(int error);
+/// Sets whether all ranks find themselves on the same GPU.
+void ranksShareGpus(bool whether);
+
 // For the parts of the simulation:
 
 void* allocate(c10::DeviceIndex device, std::size_t bytes);

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nccl/nccl_library.h"
+
+#include <dlfcn.h>
+
+namespace steptape::detail {
+namespace {
+
+template <typename Function>
+bool get(void* library, const char* name, Function* function) {
+  *function = reinterpret_cast<Function>(dlsym(library, name));
+  return *function != nullptr;
+}
+
+/// CUDA's runtime is not NCCL's, which links its own statically, but the program's.
+template <typename Function>
+void getOfRuntime(void* library, const char* name, Function* function) {
+  if (!get(RTLD_DEFAULT, name, function)) {
+    get(library, name, function);
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const NcclLibrary> NcclLibrary::load(const std::string& name, std::string& why) {
+  void* const handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    why = std::string("NCCL cannot be loaded: ") + dlerror();
+    return nullptr;
+  }
+  auto library = std::make_shared<NcclLibrary>();
+  if (!get(handle, "ncclGetVersion", &library->getVersion) ||
+      !get(handle, "ncclGetErrorString", &library->getErrorString) ||
+      !get(handle, "ncclGetUniqueId", &library->getUniqueId) ||
+      !get(handle, "ncclCommInitRank", &library->commInitRank) ||
+      !get(handle, "ncclCommDestroy", &library->commDestroy) ||
+      !get(handle, "ncclCommAbort", &library->commAbort) ||
+      !get(handle, "ncclCommGetAsyncError", &library->commGetAsyncError) ||
+      !get(handle, "ncclAllReduce", &library->allReduce)) {
+    why = name + " is not NCCL: " + dlerror();
+    return nullptr;
+  }
+  getOfRuntime(handle, "cudaGetDevice", &library->getDevice);
+  getOfRuntime(handle, "cudaDeviceGetPCIBusId", &library->getPciBusId);
+  int version = 0;
+  if (library->getVersion(&version) != kSuccess || version < kMinVersion) {
+    why = "got NCCL version " + std::to_string(version) + "; expected at least " +
+          std::to_string(kMinVersion);
+    return nullptr;
+  }
+  return library;
+}
+
+std::string NcclLibrary::currentGpu() const {
+  int device = 0;
+  std::array<char, 64> id{};
+  const bool isKnown = getDevice != nullptr && getPciBusId != nullptr && getDevice(&device) == 0 &&
+                       getPciBusId(id.data(), static_cast<int>(id.size()), device) == 0;
+  return isKnown ? id.data() : "";
+}
+
+std::optional<int> ncclType(DType type) {
+  switch (type) {
+    case DType::kInt8:
+      return 0;
+    case DType::kUInt8:
+      return 1;
+    case DType::kInt32:
+      return 2;
+    case DType::kUInt32:
+      return 3;
+    case DType::kInt64:
+      return 4;
+    case DType::kUInt64:
+      return 5;
+    case DType::kFloat16:
+      return 6;
+    case DType::kFloat32:
+      return 7;
+    case DType::kFloat64:
+      return 8;
+    case DType::kBFloat16:
+      return 9;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace steptape::detail

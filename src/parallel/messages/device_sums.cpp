@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "parallel/messages/device_sums.h"
+
+#include <cstddef>
+#include <utility>
+
+#include "parallel/gradients/wire_buffer.h"
+
+#include <c10/core/DeviceGuard.h>
+#include <c10/core/Event.h>
+#include <c10/core/StreamGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+
+namespace steptape::detail {
+namespace {
+
+c10::Stream currentStream(c10::Device device) {
+  return c10::impl::VirtualGuardImpl(device.type()).getStream(device);
+}
+
+/// Lets `later` wait for the work that `earlier` holds now.
+std::shared_ptr<c10::Event> order(const c10::Stream& earlier, const c10::Stream& later) {
+  auto event = std::make_shared<c10::Event>(earlier.device_type());
+  event->record(earlier);
+  event->block(later);
+  return event;
+}
+
+/// Returns on which device all buckets are; none if they are on several, or in main memory.
+std::optional<c10::Device> deviceOf(const std::vector<GradientBucket>& buckets) {
+  std::optional<c10::Device> device;
+  for (const GradientBucket& bucket : buckets) {
+    if (!bucket.memory.is_cuda() || (device && *device != bucket.memory.device())) {
+      return std::nullopt;
+    }
+    device = bucket.memory.device();
+  }
+  return device;
+}
+
+}  // namespace
+
+std::unique_ptr<DeviceSums> DeviceSums::make(const std::vector<GradientBucket>& buckets,
+                                             Communicator& world,
+                                             const GradientSyncOptions& options, std::string& why) {
+  const std::optional<c10::Device> device = deviceOf(buckets);
+  const bool isSum = options.reduction == GradientReduction::kAverage &&
+                     options.compression != Compression::kPowerSgd;
+  std::int32_t may = device && isSum && !options.ncclLibrary.empty() ? 1 : 0;
+  CollectiveOptions collective;
+  collective.name = "whether NCCL sums gradients";
+  world.allreduce(ArrayView<std::int32_t>(&may, 1), ReduceOp::kMin, collective);
+  if (may == 0) {
+    return nullptr;
+  }
+  const c10::DeviceGuard guard(*device);
+  std::unique_ptr<NcclGroup> group = NcclGroup::make(world, options.ncclLibrary, why);
+  return group ? std::unique_ptr<DeviceSums>(new DeviceSums(buckets, std::move(group), options))
+               : nullptr;
+}
+
+DeviceSums::DeviceSums(const std::vector<GradientBucket>& buckets, std::unique_ptr<NcclGroup> group,
+                       const GradientSyncOptions& options)
+    : buckets_(buckets),
+      group_(std::move(group)),
+      predivideFactor_(options.predivideFactor),
+      device_(buckets.front().memory.device()),
+      stream_(c10::impl::VirtualGuardImpl(device_.type())
+                  .getStreamFromGlobalPool(device_, /*isHighPriority=*/true)) {
+  const c10::impl::VirtualGuardImpl guard(device_.type());
+  for (const GradientBucket& bucket : buckets) {
+    wires_.push_back(wireFor(bucket.memory, options.compression));
+    // The allocator may not reuse the memory before this stream is done with it.
+    guard.recordDataPtrOnStream(bucket.memory.storage().data_ptr(), stream_);
+    guard.recordDataPtrOnStream(wires_.back().storage().data_ptr(), stream_);
+  }
+}
+
+void DeviceSums::add(std::size_t bucket) {
+  const at::Tensor& memory = buckets_[bucket].memory;
+  const at::Tensor& wire = wires_[bucket];
+  const c10::DeviceGuard onDevice(device_);
+  order(currentStream(device_), stream_);
+  const c10::StreamGuard onStream(stream_);
+  if (predivideFactor_ != 1) {
+    memory.div_(predivideFactor_);
+  }
+  if (!wire.is_same(memory)) {
+    wire.copy_(memory);
+  }
+  group_->sum(buckets_[bucket].name, wire.data_ptr(), static_cast<std::size_t>(wire.numel()),
+              averagedType(wire.scalar_type()).value(), stream_.native_handle());
+  if (!wire.is_same(memory)) {
+    memory.copy_(wire);
+  }
+  auto ended = std::make_shared<c10::Event>(device_.type());
+  ended->record(stream_);
+  group_->watch([ended = std::move(ended)] { return ended->query(); });
+}
+
+void DeviceSums::finish() {
+  group_->requireUsable();
+  order(stream_, currentStream(device_));
+}
+
+}  // namespace steptape::detail

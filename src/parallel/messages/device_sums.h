@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "steptape/comm/communicator.h"
+#include "steptape/parallel/gradient_sync.h"
+
+#include "nccl/nccl_group.h"
+#include "parallel/messages/gradient_bucket.h"
+
+#include <c10/core/Stream.h>
+
+namespace steptape::detail {
+
+/// Sums buckets on GPUs by NCCL, on a stream of their own, while backward() goes on:
+///
+///     current stream     backward ▓▓▓▓▓▓▓┃▓▓▓▓▓▓▓▓▓▓┃▓▓▓▓        ┃ step
+///                                    add()      add()        finish()
+///     stream of sums                     ┃▒▒▒▒▒▒▒▒▒▒┃▒▒▒▒▒▒▒▒▒▒▒▒┃
+///
+/// The host waits for no GPU. A sum begins when the work that the current stream holds at add() has
+/// ended, and the current stream continues after finish() when all sums have ended.
+///
+/// @threads Not thread-safe: one thread at a time.
+class DeviceSums {
+ public:
+  /// Makes them for `buckets`, which must outlive them. Collective.
+  ///
+  /// @param why If the result is null: receives the reason, the same on every rank. Empty if no
+  ///            bucket is on a device, or if the options do not want NCCL.
+  /// @return null on every rank if a bucket is in main memory, if the buckets are on several
+  ///         devices, or if NCCL cannot be used.
+  static std::unique_ptr<DeviceSums> make(const std::vector<GradientBucket>& buckets,
+                                          Communicator& world, const GradientSyncOptions& options,
+                                          std::string& why);
+
+  /// Queues the sum of a bucket, divided by predivideFactor.
+  /// @throws Error of NcclGroup::sum().
+  void add(std::size_t bucket);
+  /// Lets the current stream wait for all sums.
+  /// @throws Error of NcclGroup::requireUsable().
+  void finish();
+  /// Ends all sums, because the ranks are out of step.
+  void abort(const std::string& why) noexcept { group_->abort(why); }
+
+ private:
+  DeviceSums(const std::vector<GradientBucket>& buckets, std::unique_ptr<NcclGroup> group,
+             const GradientSyncOptions& options);
+
+  const std::vector<GradientBucket>& buckets_;
+  std::unique_ptr<NcclGroup> group_;
+  double predivideFactor_;
+  c10::Device device_;
+  c10::Stream stream_;
+  std::vector<at::Tensor> wires_;  // by bucket; what is summed
+};
+
+}  // namespace steptape::detail
