@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -153,28 +154,6 @@ TEST(NcclGradients, DoNotDependOnOverlapAndBuckets) {
   expectEqual(trained[0].parameters, expected[0].parameters);
 }
 
-TEST(NcclGradients, CopyNoGradientToTheHostAndWaitForNoGpu) {
-  testing::runRanksShared(kRanks, [&](const World& world) {
-    const auto device = simulated_gpu::device(static_cast<c10::DeviceIndex>(world->rank()));
-    const c10::DeviceGuard guard(device);
-    torch::nn::Sequential model = net();
-    model->to(device);
-    GradientSync sync(model->named_parameters(), world, smallBuckets());
-    const at::Tensor samples = samplesOf(world->rank(), 0).to(device);
-    model->forward(samples).pow(2).mean().backward();
-    sync.synchronize();
-    model->forward(samples).pow(2).mean().backward();
-    world->barrier();
-    const simulated_gpu::Counts before = simulated_gpu::counts();
-    world->barrier();
-    sync.synchronize();
-    world->barrier();
-    EXPECT_EQ(simulated_gpu::counts().bytesToHost, before.bytesToHost);
-    EXPECT_EQ(simulated_gpu::counts().waits, before.waits);
-    world->barrier();
-  });
-}
-
 TEST(NcclGradients, AreSummedAsFloat16IfCompressed) {
   GradientSyncOptions options = smallBuckets();
   options.compression = Compression::kFp16;
@@ -223,37 +202,134 @@ TEST(NcclGradients, TravelThroughMainMemoryIfNcclDoesNotStart) {
   expectClose(trained[0].parameters, trainedByOne(), 1e-5);
 }
 
-TEST(NcclGradients, OfALostRankEndInAnErrorWithinTheTimeLimit) {
-  std::vector<std::string> errors(2);
-  testing::runRanksShared(2, [&](const World& world) {
-    world->setTimeout(std::chrono::milliseconds(400));
-    const auto device = simulated_gpu::device(static_cast<c10::DeviceIndex>(world->rank()));
-    const c10::DeviceGuard guard(device);
-    torch::nn::Sequential model = net();
-    model->to(device);
-    GradientSync sync(model->named_parameters(), world, smallBuckets());
-    const at::Tensor samples = samplesOf(world->rank(), 0).to(device);
-    model->forward(samples).pow(2).mean().backward();
-    sync.synchronize();
+std::string errorOf(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+/// A rank that has averaged gradients once, so that its buckets and NCCL's group exist.
+class Rank {
+ public:
+  explicit Rank(const World& world, const GradientSyncOptions& options = smallBuckets())
+      : world_(world),
+        device_(simulated_gpu::device(static_cast<c10::DeviceIndex>(world->rank()))),
+        guard_(device_),
+        model_(net()) {
+    model_->to(device_);
+    sync_ = std::make_unique<GradientSync>(model_->named_parameters(), world, options);
+    backward();
+    sync_->synchronize();
+  }
+
+  c10::Device device() const { return device_; }
+  GradientSync& sync() { return *sync_; }
+  void backward() { lossOf(model_, world_->rank(), 0, device_).backward(); }
+  void waitForGpu() const {
+    c10::impl::VirtualGuardImpl(device_.type()).synchronizeDevice(device_.index());
+  }
+  /// Returns the error of synchronize(), or no text.
+  std::string errorOfSync() {
+    return errorOf([this] { sync_->synchronize(); });
+  }
+  /// Returns the error of backward(), whose hooks queue the sums.
+  std::string errorOfBackward() {
+    return errorOf([this] { backward(); });
+  }
+
+ private:
+  World world_;
+  c10::Device device_;
+  c10::DeviceGuard guard_;
+  torch::nn::Sequential model_;
+  std::unique_ptr<GradientSync> sync_;
+};
+
+TEST(NcclGradients, AreNotCopiedToTheHostWhichWaitsForNoGpu) {
+  testing::runRanksShared(2, [](const World& world) {
+    Rank rank(world);
+    rank.backward();
+    world->barrier();
+    const simulated_gpu::Counts before = simulated_gpu::counts();
+    world->barrier();
+    rank.sync().synchronize();
+    world->barrier();
+    EXPECT_EQ(simulated_gpu::counts().bytesToHost, before.bytesToHost);
+    EXPECT_EQ(simulated_gpu::counts().waits, before.waits);
+    world->barrier();
+  });
+}
+
+TEST(NcclGradients, AreSummedWhileBackwardRuns) {
+  testing::runRanksShared(2, [](const World& world) {
+    Rank rank(world);
+    world->barrier();
+    const std::int64_t before = simulated_gpu::ncclSums();
+    world->barrier();
+    rank.backward();
+    world->barrier();
+    EXPECT_GE(simulated_gpu::ncclSums() - before, 4);
+    world->barrier();
+    rank.sync().synchronize();
+  });
+}
+
+TEST(NcclGradients, OfALostRankEndInAnError) {
+  testing::runRanksShared(2, [](const World& world) {
+    Rank rank(world);
     if (world->rank() == 1) {
       return;  // never sums again
     }
-    model->forward(samples).pow(2).mean().backward();
-    try {
-      sync.synchronize();
-    } catch (const Error& error) {
-      errors[0] = error.what();
-    }
+    rank.backward();
+    EXPECT_THAT(rank.errorOfSync(), HasSubstr("rank 1"));
     // A host that waits for the GPU continues.
-    c10::impl::VirtualGuardImpl(device.type()).synchronizeDevice(device.index());
-    try {
-      sync.synchronize();
-    } catch (const Error& error) {
-      errors[1] = error.what();
-    }
+    rank.waitForGpu();
+    EXPECT_THAT(rank.errorOfSync(), HasSubstr("rank 1"));
   });
-  EXPECT_NE(errors[0], "");
-  EXPECT_NE(errors[1], "");
+}
+
+TEST(NcclGradients, ThatAnotherGpuDoesNotJoinEndAfterTheTimeLimit) {
+  std::vector<std::string> errors(2);
+  testing::runRanksShared(2, [&errors](const World& world) {
+    world->setTimeout(std::chrono::milliseconds(300));
+    Rank rank(world);
+    rank.waitForGpu();
+    if (world->rank() == 1) {
+      simulated_gpu::delayNcclOfRank(1, std::chrono::milliseconds(1000));
+    }
+    world->barrier();
+    rank.backward();
+    rank.errorOfSync();  // The hosts meet; the GPUs may have failed already.
+    rank.waitForGpu();
+    errors[static_cast<std::size_t>(world->rank())] = rank.errorOfBackward();
+  });
+  EXPECT_THAT(errors[0], HasSubstr("rank 0: NCCL's group was aborted: the GPUs of other ranks did "
+                                   "not come within 300 ms in the sum of gradients of bucket 0 ("));
+}
+
+TEST(NcclGradients, EndInNcclsError) {
+  std::vector<std::string> errors(2);
+  testing::runRanksShared(2, [&errors](const World& world) {
+    Rank rank(world);
+    rank.waitForGpu();
+    if (world->rank() == 1) {
+      simulated_gpu::delayNcclOfRank(1, std::chrono::milliseconds(1000));
+    }
+    world->barrier();
+    rank.backward();
+    world->barrier();
+    simulated_gpu::ncclReportsError(6);
+    rank.errorOfSync();
+    rank.waitForGpu();
+    errors[static_cast<std::size_t>(world->rank())] = rank.errorOfBackward();
+  });
+  simulated_gpu::ncclReportsError(0);
+  EXPECT_THAT(errors[0],
+              HasSubstr("NCCL reports \"remote process exited\" in the sum of gradients of "
+                        "bucket 0 ("));
 }
 
 }  // namespace
