@@ -87,6 +87,8 @@ class ArgumentReader {
       details.bytes = value.integer().value_or(0);
     } else if (key == "flops") {
       details.flops = value.number().value_or(0);
+    } else if (key == "correlation" && isCorrelation(value)) {
+      span.correlation = static_cast<std::uint32_t>(*value.integer());
     } else if (key == "value" && value.number()) {
       span.value = *value.number();
       span.flags |= kHasValue;
@@ -95,12 +97,15 @@ class ArgumentReader {
     }
     return true;
   }
+  static bool isCorrelation(const JsonValue& value) {
+    return value.integer() && *value.integer() > 0 && *value.integer() < SpanRecord::kNoSequence;
+  }
   bool isLeftOut(std::string_view key) const {
     constexpr std::array<std::string_view, 5> kNumbersOfEvents{
         "External id", "Ev Idx", "Record function id", "Python id", "Python parent id"};
     return std::find(kNumbersOfEvents.begin(), kNumbersOfEvents.end(), key) !=
                kNumbersOfEvents.end() ||
-           (isOfStream_ && (key == "stream" || key == "device"));
+           (isOfStream_ && (key == "stream" || key == "device" || key == kThroughput));
   }
 
   bool isOfStream_;
@@ -118,7 +123,7 @@ TraceSpan readChromeSpan(const ChromeEvent& event, TraceTables* tables) {
   name.text = event.name.text;
   name.kind = reader.kind.value_or(kindOfChromeCategory(event.category.text));
   name.color = reader.color;
-  if (event.category.text != chromeCategory(name.kind)) {
+  if (event.category.text != chromeCategory(name.kind, name.text)) {
     name.category = event.category.text;
   }
   reader.span.name = tables->numberOf(name);

@@ -162,7 +162,9 @@ std::string PerfettoProcessWriter::overlapDescriptor(std::uint64_t uuid, std::si
 }
 
 void PerfettoProcessWriter::findFlows() {
-  const std::vector<TraceLink> links = linkBackward(trace_);
+  std::vector<TraceLink> links = linkBackward(trace_);
+  const std::vector<TraceLink> launches = linkLaunches(trace_);
+  links.insert(links.end(), launches.begin(), launches.end());
   const auto note = [this](std::size_t thread, std::size_t span, std::uint32_t flow) {
     flows_[thread].resize(trace_.threads[thread].spans.size());
     flows_[thread][span] = flow;
