@@ -192,6 +192,13 @@ void DeviceActivities::stop() {
   }
   ActivityClock clock(begin_, end);
   alignByOwnCalls(activities, before, end.ticks, &clock);
+  // The calls of this method are not the program's.
+  activities.erase(std::remove_if(activities.begin(), activities.end(),
+                                  [&](const DeviceActivity& activity) {
+                                    return isOfThisThread(activity) &&
+                                           clock.ticksAt(activity.endNanos) > before;
+                                  }),
+                   activities.end());
   keep(activities, clock);
 }
 

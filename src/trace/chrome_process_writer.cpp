@@ -271,6 +271,9 @@ void ChromeProcessWriter::writeArrow(const TraceLink& link, Phrase Row::*begin, 
   if (!isSlice(link.fromThread, from) || !isSlice(link.toThread, to)) {
     return;  // an arrow needs a slice at both ends
   }
+  if (to.start < from.start) {
+    return;  // by the error of a device's clock
+  }
   text_->append(&(rows_[link.fromThread].*begin));
   text_->appendInteger(id);
   text_->append(&time_);
