@@ -175,22 +175,23 @@ void DeviceActivities::restart() {
   pauses_.clear();
 }
 
-/// Stops the recorder, and keeps its activities.
-void DeviceActivities::stop() {
-  if (!isRunning_) {
-    return;
+/// Stops the recorder, keeps its activities, and starts it again unless recording is paused. Waits
+/// for the devices without a lock, so that start() and pause() do not wait.
+void DeviceActivities::turnOver() {
+  ActivityClock::Moment begin{};
+  {
+    const MutexLock lock(mutex_);
+    if (!isRunning_) {
+      return;
+    }
+    begin = begin_;
   }
-  isRunning_ = false;
   const std::uint64_t before = readTicks();
   recorder_->synchronize();
   const ActivityClock::Moment end = ActivityClock::now();
   std::vector<DeviceActivity> activities;
   const std::string problem = recorder_->stop(&activities);
-  if (!problem.empty()) {
-    problem_ = problem;
-    return;
-  }
-  ActivityClock clock(begin_, end);
+  ActivityClock clock(begin, end);
   alignByOwnCalls(activities, before, end.ticks, &clock);
   // The calls of this method are not the program's.
   activities.erase(std::remove_if(activities.begin(), activities.end(),
@@ -199,7 +200,15 @@ void DeviceActivities::stop() {
                                            clock.ticksAt(activity.endNanos) > before;
                                   }),
                    activities.end());
-  keep(activities, clock);
+  const MutexLock lock(mutex_);
+  isRunning_ = false;
+  problem_ = problem;
+  if (problem.empty()) {
+    keep(activities, clock);
+    if (pausedSince_ == 0) {
+      restart();
+    }
+  }
 }
 
 bool DeviceActivities::isPaused(std::uint64_t ticks) const {
@@ -264,15 +273,10 @@ std::uint32_t DeviceActivities::detailsOf(const DeviceActivity& activity) {
 
 void DeviceActivities::take(std::uint64_t since, std::uint64_t until,
                             const std::function<void(const SpanBatch&)>& sink) {
+  turnOver();
   std::map<std::pair<int, std::uint64_t>, std::vector<SpanRecord>> rows;
   {
     const MutexLock lock(mutex_);
-    const bool wasRunning = isRunning_;
-    const bool wasPaused = pausedSince_ != 0;
-    stop();
-    if (wasRunning && !wasPaused && problem_.empty()) {
-      restart();
-    }
     const auto later =
         std::stable_partition(entries_.begin(), entries_.end(),
                               [until](const Entry& entry) { return entry.launchTicks > until; });

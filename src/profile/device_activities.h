@@ -49,7 +49,7 @@ class ActivityClock {
 /// Work is in a window if the call that launched it is. Work that was launched before the window
 /// ends is reported whole, also if it ends later.
 ///
-/// @threads Thread-safe.
+/// @threads Thread-safe, but take() on one thread at a time.
 class DeviceActivities {
  public:
   explicit DeviceActivities(std::unique_ptr<ActivityRecorder> recorder);
@@ -58,7 +58,8 @@ class DeviceActivities {
   DeviceActivities(const DeviceActivities&) = delete;
   DeviceActivities& operator=(const DeviceActivities&) = delete;
 
-  /// Starts to record, or continues after pause(). The first call also tests whether anything is
+  /// Starts to record, or continues after pause(). Never waits for devices that take() waits for,
+  /// but the first call waits for them. The first call also tests whether anything is
   /// recorded, because tools such as Nsight Systems leave nothing for others.
   ///
   /// @return whether recording is on; see problem().
@@ -85,7 +86,7 @@ class DeviceActivities {
 
   void restart() STEPTAPE_REQUIRES(mutex_);
   bool recordsSomething() STEPTAPE_REQUIRES(mutex_);
-  void stop() STEPTAPE_REQUIRES(mutex_);
+  void turnOver();
   void keep(const std::vector<DeviceActivity>& activities, const ActivityClock& clock)
       STEPTAPE_REQUIRES(mutex_);
   bool isPaused(std::uint64_t ticks) const STEPTAPE_REQUIRES(mutex_);
@@ -94,7 +95,7 @@ class DeviceActivities {
   const std::unique_ptr<ActivityRecorder> recorder_;
   mutable Mutex mutex_;
   bool isTested_ STEPTAPE_GUARDED_BY(mutex_) = false;
-  bool isRunning_ STEPTAPE_GUARDED_BY(mutex_) = false;
+  bool isRunning_ STEPTAPE_GUARDED_BY(mutex_) = false;         ///< Or is being stopped by take().
   std::uint64_t pausedSince_ STEPTAPE_GUARDED_BY(mutex_) = 0;  ///< 0: not paused.
   std::vector<Interval> pauses_ STEPTAPE_GUARDED_BY(mutex_);
   ActivityClock::Moment begin_ STEPTAPE_GUARDED_BY(mutex_){};

@@ -216,10 +216,11 @@ void ChromeProcessWriter::writeSpan(const TraceSpan& span, bool isSlice, Row* ro
   if (span.correlation != 0) {
     text_->append(&correlation_);
     text_->appendInteger(span.correlation);
-    const std::int64_t bytes = trace_.details[span.details].bytes;
-    if (bytes > 0 && span.duration > 0 && movesBytes(trace_.names[span.name])) {
+    const SpanDetails& details = trace_.details[span.details];
+    if (details.bytes > 0 && span.duration > 0 && movesBytes(trace_.names[span.name]) &&
+        details.arguments.find(kThroughput) == std::string::npos) {
       text_->append(&throughput_);
-      text_->appendNumber(static_cast<double>(bytes) / static_cast<double>(span.duration));
+      text_->appendNumber(static_cast<double>(details.bytes) / static_cast<double>(span.duration));
     }
   }
   if (isSlice) {

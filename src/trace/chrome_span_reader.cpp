@@ -105,7 +105,7 @@ class ArgumentReader {
         "External id", "Ev Idx", "Record function id", "Python id", "Python parent id"};
     return std::find(kNumbersOfEvents.begin(), kNumbersOfEvents.end(), key) !=
                kNumbersOfEvents.end() ||
-           (isOfStream_ && (key == "stream" || key == "device" || key == kThroughput));
+           (isOfStream_ && (key == "stream" || key == "device"));
   }
 
   bool isOfStream_;

@@ -173,6 +173,7 @@ steptape::Trace makeKernels(int steps) {
   TraceBuilder job;
   job.trace().hostName = "node1";
   job.trace().originNanos = kOrigin;
+  job.trace().duration = (1 + 10 * steps) * kMilli;
   steptape::SpanDetails bytes;
   bytes.bytes = 8'000'000;
   job.trace().details.push_back(bytes);

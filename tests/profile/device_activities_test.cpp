@@ -2,17 +2,20 @@
 #include "profile/device_activities.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
-#include <optional>
 #include <pthread.h>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "steptape/base/clock.h"
+#include "steptape/profile/profiler.h"
 #include "steptape/span/zone.h"
 
 #include "profile/op_stats_builder.h"
+#include "profile/span_source.h"
 #include "profile/trace_records.h"
 
 #include <gmock/gmock.h>
@@ -56,6 +59,7 @@ class FakeRecorder : public ActivityRecorder {
     bool recordsNothing = false;
     int sessions = 0;
     bool isRunning = false;
+    std::function<void()> duringSynchronize = nullptr;
   };
   explicit FakeRecorder(Device* device) : device_(*device) {}
 
@@ -66,6 +70,9 @@ class FakeRecorder : public ActivityRecorder {
     return device_.startProblem;
   }
   void synchronize() override {
+    if (device_.duringSynchronize) {
+      device_.duringSynchronize();
+    }
     const std::int64_t begin = Clock::system().wallNanos();
     std::int64_t end = begin;
     while (end < begin + 20 * kMicrosecond) {
@@ -208,6 +215,21 @@ TEST_F(DeviceActivitiesTest, RecordsTheNextWindowToo) {
   EXPECT_TRUE(device_.isRunning);
 }
 
+TEST_F(DeviceActivitiesTest, LetNobodyElseWaitForADevice) {
+  ASSERT_TRUE(activities_.start());
+  device_.duringSynchronize = [this] {  // on another thread, which take() must not block
+    std::thread([this] {
+      activities_.pause();
+      activities_.start();
+    }).join();
+  };
+  take(0, readTicks());
+  EXPECT_TRUE(device_.isRunning);
+  device_.duringSynchronize = [this] { std::thread([this] { activities_.pause(); }).join(); };
+  take(0, readTicks());
+  EXPECT_FALSE(device_.isRunning);
+}
+
 TEST_F(DeviceActivitiesTest, SaysThatAnotherProfilerIsActive) {
   device_.startProblem = "another profiler uses it";
   EXPECT_FALSE(activities_.start());
@@ -269,10 +291,9 @@ TEST_F(DeviceActivitiesTest, NestInTheOperatorsOfATrace) {
     while (now() < inside + kMillisecond) {
     }
   }
-  device_.next = {
-      call("cudaLaunchKernel", 5, inside + 100 * kMicrosecond, inside + 200 * kMicrosecond,
-           ownThread()),
-      kernel("sgemm", 5, inside + 300 * kMicrosecond, inside + 800 * kMicrosecond)};
+  device_.next = {call("cudaLaunchKernel", 5, inside + 100 * kMicrosecond,
+                       inside + 200 * kMicrosecond, ownThread()),
+                  kernel("sgemm", 5, inside + 300 * kMicrosecond, inside + 800 * kMicrosecond)};
   collector.drain(add);
   const std::uint64_t end = readTicks();
   activities_.take(since, end, add);
@@ -308,6 +329,73 @@ TEST_F(DeviceActivitiesTest, CountOncePerKernelWhereOperatorsAreSampled) {
   for (const OpStats& op : stats.build(readTicks(), converter).operators) {
     EXPECT_EQ(op.calls, 1U) << op.name;
   }
+}
+
+/// What OpProfiler does with activities, without LibTorch.
+class ActivitySource : public SpanSource {
+ public:
+  explicit ActivitySource(FakeRecorder::Device* device)
+      : activities_(std::make_unique<FakeRecorder>(device)) {}
+  void switchOn() override { activities_.start(); }
+  int sampling() const override { return 1; }
+  std::vector<std::string> problems() const override { return {activities_.problem()}; }
+  double measureNanosPerSpan() override { return 0; }
+  void switchOff() noexcept override { activities_.pause(); }
+  void takeDeviceSpans(std::uint64_t since, std::uint64_t until, bool waits,
+                       const std::function<void(const SpanBatch&)>& sink) override {
+    if (waits) {
+      activities_.take(since, until, sink);
+    }
+  }
+
+ private:
+  DeviceActivities activities_;
+};
+
+class ActivityProfiler : public Profiler {
+ public:
+  ActivityProfiler(ProfilerOptions options, FakeRecorder::Device* device)
+      : Profiler(std::move(options), std::make_unique<ActivitySource>(device)) {}
+};
+
+TEST(DeviceActivitiesOfAProfiler, AreInTheTraceAndTheTable) {
+  FakeRecorder::Device device;
+  std::vector<Trace> traces;
+  std::vector<std::string> problems;
+  ProfilerOptions options;
+  options.schedule.active = 1;
+  options.schedule.repeat = 2;
+  options.onTrace = [&](const Trace& trace, SummaryWriter*, std::int64_t) {
+    traces.push_back(trace);
+  };
+  options.onError = [&](const Status& status) { problems.push_back(status.message()); };
+  ActivityProfiler profiler(options, &device);
+  const std::int64_t at = Clock::system().wallNanos();
+  device.next = {call("cudaLaunchKernel", 5, at, at + kMicrosecond),
+                 kernel("sgemm", 5, at + kMicrosecond, at + kMillisecond)};
+  profiler.step();
+  EXPECT_TRUE(profiler.flush().ok());
+  profiler.step();
+  profiler.stop();
+  EXPECT_TRUE(profiler.flush().ok());
+  EXPECT_THAT(problems, IsEmpty());
+  ASSERT_THAT(traces, SizeIs(2));
+  EXPECT_THAT(linkLaunches(traces[0]), SizeIs(1));
+  EXPECT_THAT(linkLaunches(traces[1]), IsEmpty());
+}
+
+TEST(DeviceActivitiesOfAProfiler, ReportOnceThatTheyCannotBeRecorded) {
+  FakeRecorder::Device device;
+  device.startProblem = "another profiler uses it";
+  std::vector<std::string> problems;
+  ProfilerOptions options;
+  options.schedule.active = 1;
+  options.onError = [&](const Status& status) { problems.push_back(status.message()); };
+  ActivityProfiler profiler(options, &device);
+  profiler.step();
+  profiler.step();
+  profiler.stop();
+  EXPECT_THAT(problems, ElementsAre("another profiler uses it"));
 }
 
 TEST(ActivityClock, GoesThroughBothMoments) {
