@@ -202,12 +202,12 @@ void DeviceActivities::turnOver() {
                    activities.end());
   const MutexLock lock(mutex_);
   isRunning_ = false;
-  problem_ = problem;
-  if (problem.empty()) {
-    keep(activities, clock);
-    if (pausedSince_ == 0) {
-      restart();
-    }
+  if (!problem.empty()) {
+    loss_ = problem;
+  }
+  keep(activities, clock);
+  if (pausedSince_ == 0) {
+    restart();
   }
 }
 
@@ -302,9 +302,9 @@ void DeviceActivities::take(std::uint64_t since, std::uint64_t until,
   }
 }
 
-std::string DeviceActivities::problem() const {
+std::vector<std::string> DeviceActivities::problems() const {
   const MutexLock lock(mutex_);
-  return problem_;
+  return {problem_, loss_};
 }
 
 }  // namespace steptape::detail

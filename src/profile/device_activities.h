@@ -62,7 +62,7 @@ class DeviceActivities {
   /// but the first call waits for them. The first call also tests whether anything is
   /// recorded, because tools such as Nsight Systems leave nothing for others.
   ///
-  /// @return whether recording is on; see problem().
+  /// @return whether recording is on; see problems().
   bool start();
   /// Omits what is launched until start().
   void pause() noexcept;
@@ -74,8 +74,9 @@ class DeviceActivities {
   void take(std::uint64_t since, std::uint64_t until,
             const std::function<void(const SpanBatch&)>& sink);
 
-  /// Returns why something was not recorded; empty if everything was.
-  std::string problem() const;
+  /// Returns why recording is off though it was started, and why something is missing in what was
+  /// taken; empty texts if there is no reason.
+  std::vector<std::string> problems() const;
 
  private:
   struct Interval {
@@ -101,7 +102,8 @@ class DeviceActivities {
   ActivityClock::Moment begin_ STEPTAPE_GUARDED_BY(mutex_){};
   std::vector<Entry> entries_ STEPTAPE_GUARDED_BY(mutex_);  ///< Recorded, not taken yet.
   std::unordered_map<std::string, std::uint32_t> details_ STEPTAPE_GUARDED_BY(mutex_);
-  std::string problem_ STEPTAPE_GUARDED_BY(mutex_);
+  std::string problem_ STEPTAPE_GUARDED_BY(mutex_);  ///< Of the last start.
+  std::string loss_ STEPTAPE_GUARDED_BY(mutex_);     ///< The last one.
 };
 
 }  // namespace steptape::detail

@@ -42,7 +42,7 @@ class ActivityRecorder {
 
   /// Ends recording. Activities that have not ended are lost.
   ///
-  /// @return why nothing was recorded; empty if `activities` is complete.
+  /// @return why `activities` is empty or incomplete; empty if it is complete.
   virtual std::string stop(std::vector<DeviceActivity>* activities) = 0;
 };
 

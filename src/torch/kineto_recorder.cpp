@@ -176,6 +176,7 @@ std::string KinetoRecorder::stop(std::vector<DeviceActivity>* activities) {
     return "another profiler has canceled the recording of kernels: they are not in this window";
   }
   try {
+    const bool isFull = profiler().isStopped();
     const auto trace = profiler().stopTrace();
     if (trace == nullptr || trace->activities() == nullptr) {
       return "Kineto has returned no activities";
@@ -185,7 +186,10 @@ std::string KinetoRecorder::stop(std::vector<DeviceActivity>* activities) {
         activities->push_back(activityOf(*activity));
       }
     }
-    return "";
+    return isFull
+               ? "kernels at the end of a window are missing, because Kineto's buffers were full; "
+                 "record fewer steps in a window"
+               : "";
   } catch (const std::exception& error) {
     return "Kineto: " + firstLine(error) + "; kernels are not in this window";
   }

@@ -74,7 +74,7 @@ class OperatorSource final : public detail::SpanSource {
         sampling_(options.operatorSampling),
         withMemory_(options.memory) {
     if (options.deviceTimes && options.kernels && options.maxTraceSpans > 0 &&
-        KinetoRecorder::isUseful()) {
+        options.maxOverhead == 0.0 && KinetoRecorder::isUseful()) {
       activities_.emplace(std::make_unique<KinetoRecorder>());
     }
     if (hook_ == nullptr) {
@@ -103,8 +103,13 @@ class OperatorSource final : public detail::SpanSource {
   int sampling() const override { return sampling_; }
 
   std::vector<std::string> problems() const override {
-    return {memoryProblem_, DeviceTimer::instance().problem(),
-            activities_ ? activities_->problem() : ""};
+    std::vector<std::string> problems{memoryProblem_, DeviceTimer::instance().problem()};
+    if (activities_) {
+      for (std::string& problem : activities_->problems()) {
+        problems.push_back(std::move(problem));
+      }
+    }
+    return problems;
   }
 
   double measureNanosPerSpan() override { return measureOpHook(*hook_); }

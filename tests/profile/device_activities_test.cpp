@@ -23,6 +23,7 @@
 namespace steptape::detail {
 namespace {
 
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -132,7 +133,7 @@ TEST_F(DeviceActivitiesTest, ReportsWorkAndItsLaunch) {
   const double nanos = static_cast<double>(records_[1].endTicks - records_[1].startTicks) *
                        TickConverter::nanosPerTick();
   EXPECT_NEAR(nanos, 70'000, 1'000);
-  EXPECT_THAT(activities_.problem(), IsEmpty());
+  EXPECT_THAT(activities_.problems(), Each(IsEmpty()));
 }
 
 TEST_F(DeviceActivitiesTest, HasTimesOnTheClockOfOtherSpans) {
@@ -233,16 +234,17 @@ TEST_F(DeviceActivitiesTest, LetNobodyElseWaitForADevice) {
 TEST_F(DeviceActivitiesTest, SaysThatAnotherProfilerIsActive) {
   device_.startProblem = "another profiler uses it";
   EXPECT_FALSE(activities_.start());
-  EXPECT_EQ(activities_.problem(), "another profiler uses it");
+  EXPECT_THAT(activities_.problems(), ElementsAre("another profiler uses it", ""));
   device_.startProblem = "";
   EXPECT_TRUE(activities_.start());
-  EXPECT_THAT(activities_.problem(), IsEmpty());
+  EXPECT_THAT(activities_.problems(), Each(IsEmpty()));
 }
 
 TEST_F(DeviceActivitiesTest, NoticesThatNothingIsRecorded) {
   device_.recordsNothing = true;
   EXPECT_FALSE(activities_.start());
-  EXPECT_THAT(activities_.problem(), HasSubstr("no call of the CUDA runtime was recorded"));
+  EXPECT_THAT(activities_.problems(),
+              ElementsAre(HasSubstr("no call of the CUDA runtime was recorded"), ""));
   EXPECT_FALSE(device_.isRunning);
 }
 
@@ -250,7 +252,7 @@ TEST_F(DeviceActivitiesTest, SaysThatItsRecordingWasCanceled) {
   ASSERT_TRUE(activities_.start());
   device_.stopProblem = "another profiler has canceled it";
   EXPECT_THAT(take(0, readTicks()), IsEmpty());
-  EXPECT_EQ(activities_.problem(), "another profiler has canceled it");
+  EXPECT_THAT(activities_.problems(), ElementsAre("", "another profiler has canceled it"));
 }
 
 TEST_F(DeviceActivitiesTest, KeepsTheFactsOfAKernel) {
@@ -338,7 +340,7 @@ class ActivitySource : public SpanSource {
       : activities_(std::make_unique<FakeRecorder>(device)) {}
   void switchOn() override { activities_.start(); }
   int sampling() const override { return 1; }
-  std::vector<std::string> problems() const override { return {activities_.problem()}; }
+  std::vector<std::string> problems() const override { return activities_.problems(); }
   double measureNanosPerSpan() override { return 0; }
   void switchOff() noexcept override { activities_.pause(); }
   void takeDeviceSpans(std::uint64_t since, std::uint64_t until, bool waits,
@@ -396,6 +398,18 @@ TEST(DeviceActivitiesOfAProfiler, ReportOnceThatTheyCannotBeRecorded) {
   profiler.step();
   profiler.stop();
   EXPECT_THAT(problems, ElementsAre("another profiler uses it"));
+}
+
+TEST(DeviceActivitiesOfAProfiler, ReportWhatTheLastWindowLost) {
+  FakeRecorder::Device device;
+  std::vector<std::string> problems;
+  ProfilerOptions options;
+  options.onError = [&](const Status& status) { problems.push_back(status.message()); };
+  ActivityProfiler profiler(options, &device);
+  device.stopProblem = "another profiler has canceled it";
+  profiler.step();
+  profiler.stop();
+  EXPECT_THAT(problems, ElementsAre("another profiler has canceled it"));
 }
 
 TEST(ActivityClock, GoesThroughBothMoments) {
