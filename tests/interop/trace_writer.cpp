@@ -177,6 +177,10 @@ steptape::Trace makeKernels(int steps) {
   steptape::SpanDetails bytes;
   bytes.bytes = 8'000'000;
   job.trace().details.push_back(bytes);
+  steptape::SpanDetails size;
+  size.arguments =
+      R"("registers per thread": 80, "shared memory": 2048, "grid": [32, 2, 1], "block": [128, 1, 1])";
+  job.trace().details.push_back(size);
   const std::size_t host = 0;
   job.span(host, "main", SpanKind::kZone, 0, (1 + 10 * steps) * kMilli);
   const std::size_t compute = job.stream(0, 7);
@@ -191,7 +195,10 @@ steptape::Trace makeKernels(int steps) {
     };
     span(host, "aten::mm", SpanKind::kOperator, 100, 900);
     span(host, "cudaLaunchKernel", SpanKind::kRuntime, 200, 210).correlation = ++correlation;
-    span(compute, "volta_sgemm_128x64_nn", SpanKind::kDevice, 1000, 4000).correlation = correlation;
+    steptape::TraceSpan& kernel =
+        span(compute, "volta_sgemm_128x64_nn", SpanKind::kDevice, 1000, 4000);
+    kernel.correlation = correlation;
+    kernel.details = 2;
     span(host, "aten::copy_", SpanKind::kOperator, 1000, 1500);
     span(host, "cudaMemcpyAsync", SpanKind::kRuntime, 1100, 1120).correlation = ++correlation;
     steptape::TraceSpan& copy =

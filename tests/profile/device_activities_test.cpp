@@ -168,7 +168,7 @@ TEST_F(DeviceActivitiesTest, CountsWorkInTheWindowThatLaunchedIt) {
   const std::uint64_t end = readTicks();
   // Launched just before the window ends; both run after its end.
   device_.next = {call("cudaLaunchKernel", 5, at - 30 * kMicrosecond, at - 28 * kMicrosecond),
-                  kernel("early", 5, at - 20 * kMicrosecond, at + 5 * kMillisecond),
+                  kernel("early", 5, at + kMillisecond, at + 5 * kMillisecond),
                   call("cudaLaunchKernel", 6, at + 2 * kMillisecond, at + 3 * kMillisecond),
                   kernel("late", 6, at + 6 * kMillisecond, at + 7 * kMillisecond)};
   EXPECT_THAT(take(end - 1'000'000'000, end),
