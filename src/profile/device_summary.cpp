@@ -182,6 +182,7 @@ std::vector<DeviceSummary> summarizeDevices(const Trace& trace) {
     }
   }
   std::vector<DeviceSummary> summaries;
+  summaries.reserve(devices.size());
   for (auto& [device, tally] : devices) {
     summaries.push_back(std::move(tally).build(device, trace.duration));
   }

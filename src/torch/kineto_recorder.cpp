@@ -70,7 +70,7 @@ class SessionCounter final : public libkineto::IActivityProfiler {
 
  private:
   const std::string name_ = "steptape";
-  const std::set<ActivityType> none_;
+  const std::set<ActivityType> none_{};
 };
 
 /// Initializes Kineto as LibTorch's own profiler does, if nobody has done so.

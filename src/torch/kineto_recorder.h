@@ -24,8 +24,8 @@ class KinetoRecorder final : public detail::ActivityRecorder {
   /// Returns whether LibTorch contains Kineto and there is a CUDA device.
   static bool isUseful();
 
-  /// @cost The first call in a process initializes CUPTI: up to some seconds. Later calls enable its
-  ///       records: milliseconds. CUPTI then adds about 1 us to each launch.
+  /// @cost The first call in a process initializes CUPTI: up to some seconds. Later calls enable
+  ///       its records: milliseconds. CUPTI then adds about 1 us to each launch.
   std::string start() override;
   void synchronize() override;
   /// @cost Milliseconds, and about 1 us per activity.

@@ -46,9 +46,9 @@ inline constexpr char kGradientCategory[] = "fwdbwd";
 /// Category of the arrows from a call of the runtime library to the work that it launched.
 inline constexpr char kLaunchCategory[] = "ac2g";
 
-/// Returns Kineto's category for spans of this kind and name. Names of copies and fills are those of
-/// Kineto; calls of CUDA's driver are named "cuLaunchKernel", those of its runtime library
-/// "cudaLaunchKernel".
+/// Returns Kineto's category for spans of this kind and name. Kineto's names of copies and fills
+/// begin with "Memcpy" and "Memset". Calls of CUDA's driver have names such as "cuLaunchKernel",
+/// those of its runtime library "cudaLaunchKernel".
 inline const char* chromeCategory(SpanKind kind, std::string_view name) {
   switch (kind) {
     case SpanKind::kOperator:

@@ -220,7 +220,7 @@ std::string deviceTable(const DeviceSummary& device, const Terminal& terminal) {
                                 share(device.transfer),
                                 shareText(device.overlap, device.transfer)));
   }
-  const std::string head = '\n' + factLines(facts, kProfileIndent, terminal);
+  std::string head = '\n' + factLines(facts, kProfileIndent, terminal);
   std::vector<LaunchSummary> rows = device.launchers;
   const std::size_t all = rows.size();
   if (all == 0) {
