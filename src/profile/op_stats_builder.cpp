@@ -56,7 +56,7 @@ struct OpStatsBuilder::State {
       tallies.resize(record.nameId + 1);
     }
     Tally& tally = tallies[record.nameId];
-    const unsigned weight = isSampled(record.kind) ? sampling : 1;
+    const unsigned weight = isSampled(record) ? sampling : 1;
     const std::uint64_t ticks = record.endTicks - record.startTicks;
     tally.kind = record.kind;
     tally.calls += weight;
@@ -71,17 +71,21 @@ struct OpStatsBuilder::State {
     }
   }
 
-  /// Adds the spans of a device stream, which do not nest.
+  /// Adds the spans of a device stream, which do not nest, or a thread's calls of a device's
+  /// runtime library, which arrive apart from the spans around them.
   void addOfDevice(const SpanBatch& batch) {
     for (const SpanRecord& record : batch.records) {
-      tally(record, record.endTicks - record.startTicks);
+      const bool isOnHost = record.kind == SpanKind::kRuntime;  // its time is that of an operator
+      tally(record, isOnHost ? 0 : record.endTicks - record.startTicks);
     }
     dropped += batch.dropped;
   }
 
-  static bool isSampled(SpanKind kind) {
-    return kind == SpanKind::kOperator || kind == SpanKind::kBackward ||
-           kind == SpanKind::kUserScope || kind == SpanKind::kDevice;
+  static bool isSampled(const SpanRecord& record) {
+    return record.kind == SpanKind::kOperator || record.kind == SpanKind::kBackward ||
+           record.kind == SpanKind::kUserScope ||
+           // Kernels are recorded one by one; other work of devices by operator.
+           (record.kind == SpanKind::kDevice && record.correlation() == 0);
   }
 };
 
@@ -94,7 +98,9 @@ OpStatsBuilder::OpStatsBuilder(OpStatsBuilder&&) noexcept = default;
 OpStatsBuilder& OpStatsBuilder::operator=(OpStatsBuilder&&) noexcept = default;
 
 void OpStatsBuilder::add(const SpanBatch& batch) {
-  if (batch.device >= 0) {
+  const bool isOfRuntime =
+      !batch.records.empty() && batch.records.begin()->kind == SpanKind::kRuntime;
+  if (batch.device >= 0 || isOfRuntime) {
     state_->addOfDevice(batch);
     return;
   }

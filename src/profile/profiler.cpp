@@ -114,6 +114,7 @@ class Profiler::Impl {
     setRecording(false);
     action_ = ProfilerAction::kNone;
     recorder_.reset();
+    reportProblems();  // those of the last window
     if (trigger_) {
       trigger_->disarm();
     }

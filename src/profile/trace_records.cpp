@@ -72,6 +72,10 @@ TraceSpan spanOf(const SpanRecord& record, const Timeline& timeline, Renumbering
   span.details = renumbering.details(record.detailsId());
   span.forwardThread = record.forwardThread;
   span.flags = record.flags;
+  span.correlation = record.correlation();
+  if (record.kind == SpanKind::kRuntime) {
+    span.flags &= static_cast<std::uint8_t>(~kDetached);  // nestSpans() finds its place
+  }
   return span;
 }
 

@@ -189,6 +189,13 @@ class SpanTally {
   std::vector<std::pair<std::int64_t, std::int64_t>> intervals_;
 };
 
+bool isInOperator(const Trace& trace, const std::vector<TraceSpan>& spans,
+                  const std::vector<OpenSpan>& around) {
+  return std::any_of(around.begin(), around.end(), [&](const OpenSpan& outer) {
+    return trace.names[spans[outer.index].name].kind == SpanKind::kOperator;
+  });
+}
+
 /// Returns the part to which the self time of a span belongs.
 std::int64_t* partOf(StepSummary& step, const Trace& trace, const std::vector<TraceSpan>& spans,
                      std::size_t i, const std::vector<OpenSpan>& around) {
@@ -201,7 +208,9 @@ std::int64_t* partOf(StepSummary& step, const Trace& trace, const std::vector<Tr
       return &(step.*part);
     }
   }
-  return name.kind == SpanKind::kOperator ? &step.forward : &step.other;
+  const bool isForward = name.kind == SpanKind::kOperator ||
+                         (name.kind == SpanKind::kRuntime && isInOperator(trace, spans, around));
+  return isForward ? &step.forward : &step.other;
 }
 
 /// Returns the step that contains a span on the thread that makes steps; null if there is none.

@@ -101,6 +101,8 @@ const char* spanKindName(SpanKind kind) noexcept {
       return "device";
     case SpanKind::kMemory:
       return "memory";
+    case SpanKind::kRuntime:
+      return "runtime";
   }
   return "unknown";
 }

@@ -2,6 +2,7 @@
 #include "span/recorder_registry.h"
 
 #include <algorithm>
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -41,7 +42,8 @@ std::shared_ptr<ThreadTrack> RecorderRegistry::join(std::uint32_t session,
     track->ring.reset();
   } else {
     const auto threadId = static_cast<std::uint64_t>(::syscall(SYS_gettid));
-    track = std::make_shared<ThreadTrack>(threadId, recordsPerThread_);
+    track = std::make_shared<ThreadTrack>(threadId, static_cast<std::uint32_t>(::pthread_self()),
+                                          recordsPerThread_);
   }
   track->name = name;
   tracks_.push_back(track);
@@ -76,6 +78,26 @@ void RecorderRegistry::rename(ThreadTrack& track, const std::string& name) {
 std::string RecorderRegistry::nameOf(const ThreadTrack& track) {
   const MutexLock lock(mutex_);
   return track.name;
+}
+
+std::uint64_t RecorderRegistry::threadIdOf(std::uint64_t number) {
+  const MutexLock lock(mutex_);
+  for (const auto& track : tracks_) {
+    if (track->threadId == number || track->pthread == number) {
+      return track->threadId;
+    }
+  }
+  return number;
+}
+
+std::string RecorderRegistry::nameOf(std::uint64_t threadId) {
+  const MutexLock lock(mutex_);
+  for (const auto& track : tracks_) {
+    if (track->threadId == threadId) {
+      return track->name;
+    }
+  }
+  return "";
 }
 
 }  // namespace steptape::detail

@@ -17,10 +17,12 @@ namespace steptape::detail {
 
 /// The spans that one thread has recorded in the current session.
 struct ThreadTrack {
-  ThreadTrack(std::uint64_t id, std::size_t capacity) : threadId(id), ring(capacity) {}
+  ThreadTrack(std::uint64_t id, std::uint32_t pthreadId, std::size_t capacity)
+      : threadId(id), pthread(pthreadId), ring(capacity) {}
 
   const std::uint64_t threadId;
-  std::string name;  // guarded by the registry's mutex
+  const std::uint32_t pthread;  ///< The lower half of the thread's pthread_t.
+  std::string name;             // guarded by the registry's mutex
   SpanRing ring;
   std::atomic<bool> threadExited{false};
 };
@@ -53,6 +55,13 @@ class STEPTAPE_EXPORT RecorderRegistry {
 
   void rename(ThreadTrack& track, const std::string& name);
   std::string nameOf(const ThreadTrack& track);
+
+  /// Returns the operating system's number of the thread of this session that `number` means: that
+  /// number itself, or the lower half of the thread's pthread_t. If there is none, returns
+  /// `number`.
+  std::uint64_t threadIdOf(std::uint64_t number);
+  /// Returns the name of a thread of this session; empty if there is none.
+  std::string nameOf(std::uint64_t threadId);
 
   /// Returns the number of records that the threads of this session have pushed.
   std::uint64_t countPushed();

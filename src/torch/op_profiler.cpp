@@ -11,8 +11,10 @@
 
 #include "steptape/base/error.h"
 
+#include "profile/device_activities.h"
 #include "profile/span_source.h"
 #include "torch/device_timer.h"
+#include "torch/kineto_recorder.h"
 #include "torch/memory_tap.h"
 #include "torch/module_names.h"
 #include "torch/op_hooks.h"
@@ -26,6 +28,7 @@ OpProfilerOptions normalized(OpProfilerOptions options) {
   if (!options.operators) {
     options.shapes = false;
     options.deviceTimes = false;
+    options.kernels = false;
     options.operatorSampling = 1;
   }
   return options;
@@ -62,10 +65,18 @@ ProfilerOptions common(OpProfilerOptions options) {
 class OperatorSource final : public detail::SpanSource {
  public:
   explicit OperatorSource(const OpProfilerOptions& options)
-      : hook_(opHook({options.operators, options.shapes,
-                      options.deviceTimes && DeviceTimer::hasDevices(), options.operatorSampling})),
+      : hookWithoutEvents_(
+            opHook({options.operators, options.shapes, false, options.operatorSampling})),
+        hookWithEvents_(
+            opHook({options.operators, options.shapes,
+                    options.deviceTimes && DeviceTimer::hasDevices(), options.operatorSampling})),
+        hook_(hookWithEvents_),
         sampling_(options.operatorSampling),
         withMemory_(options.memory) {
+    if (options.deviceTimes && options.kernels && options.maxTraceSpans > 0 &&
+        options.maxOverhead == 0.0 && KinetoRecorder::isUseful()) {
+      activities_.emplace(std::make_unique<KinetoRecorder>());
+    }
     if (hook_ == nullptr) {
       throw Error(ErrorCode::kInvalidArgument, "OpProfilerOptions::operatorSampling: got " +
                                                    std::to_string(options.operatorSampling) +
@@ -81,6 +92,8 @@ class OperatorSource final : public detail::SpanSource {
 
   void switchOn() override {
     isOn_ = true;
+    // Kernels replace events, so that no time of a device counts twice.
+    hook_ = activities_ && activities_->start() ? hookWithoutEvents_ : hookWithEvents_;
     enableOpHook(*hook_);
     if (withMemory_) {
       memoryProblem_ = memory_.emplace().problem();
@@ -90,7 +103,13 @@ class OperatorSource final : public detail::SpanSource {
   int sampling() const override { return sampling_; }
 
   std::vector<std::string> problems() const override {
-    return {memoryProblem_, DeviceTimer::instance().problem()};
+    std::vector<std::string> problems{memoryProblem_, DeviceTimer::instance().problem()};
+    if (activities_) {
+      for (std::string& problem : activities_->problems()) {
+        problems.push_back(std::move(problem));
+      }
+    }
+    return problems;
   }
 
   double measureNanosPerSpan() override { return measureOpHook(*hook_); }
@@ -99,6 +118,9 @@ class OperatorSource final : public detail::SpanSource {
     memory_.reset();
     if (isOn_) {
       disableOpHook(*hook_);
+      if (activities_) {
+        activities_->pause();
+      }
       isOn_ = false;
     }
   }
@@ -106,15 +128,21 @@ class OperatorSource final : public detail::SpanSource {
   void takeDeviceSpans(std::uint64_t since, std::uint64_t until, bool waits,
                        const std::function<void(const SpanBatch&)>& sink) override {
     DeviceTimer::instance().take(since, until, waits, sink);
+    if (activities_ && waits) {  // else the recorder would have to stop
+      activities_->take(since, until, sink);
+    }
   }
 
  private:
-  const OpHook* hook_;
+  const OpHook* const hookWithoutEvents_;
+  const OpHook* const hookWithEvents_;
+  const OpHook* hook_;  ///< One of these.
   const int sampling_;
   const bool withMemory_;
   bool isOn_ = false;
   std::string memoryProblem_;
   std::optional<MemoryTap> memory_;
+  std::optional<detail::DeviceActivities> activities_;
 };
 
 }  // namespace

@@ -32,26 +32,48 @@ inline constexpr char kNoteCategory[] = "steptape_note";
 /// Argument of a host thread's "thread_name": the thread's number in "Fwd thread id".
 inline constexpr char kTorchThread[] = "Torch thread id";
 
+/// Argument of copies and fills, derived from their bytes and duration.
+inline constexpr char kThroughput[] = "memory bandwidth (GB/s)";
+
 /// Returns the name shown for a thread without a name.
 inline std::string unnamedThread(std::uint64_t id, int device) {
   return (device < 0 ? "thread " : "stream ") + std::to_string(id);
 }
 
-/// Returns Kineto's category for spans of this kind.
-inline const char* chromeCategory(SpanKind kind) {
+/// Category of the arrows from a forward operator to its backward node.
+inline constexpr char kGradientCategory[] = "fwdbwd";
+
+/// Category of the arrows from a call of the runtime library to the work that it launched.
+inline constexpr char kLaunchCategory[] = "ac2g";
+
+/// Returns Kineto's category for spans of this kind and name. Kineto's names of copies and fills
+/// begin with "Memcpy" and "Memset". Calls of CUDA's driver have names such as "cuLaunchKernel",
+/// those of its runtime library "cudaLaunchKernel".
+inline const char* chromeCategory(SpanKind kind, std::string_view name) {
   switch (kind) {
     case SpanKind::kOperator:
     case SpanKind::kBackward:
       return "cpu_op";
     case SpanKind::kDevice:
-      return "kernel";
+      return startsWith(name, "Memcpy ")   ? "gpu_memcpy"
+             : startsWith(name, "Memset ") ? "gpu_memset"
+                                           : "kernel";
+    case SpanKind::kRuntime:
+      return startsWith(name, "cu") && name.size() > 2 && name[2] >= 'A' && name[2] <= 'Z'
+                 ? "cuda_driver"
+                 : "cuda_runtime";
     default:
       return kUserCategory;
   }
 }
 
 inline std::string chromeCategoryOf(const TraceName& name) {
-  return name.category.empty() ? chromeCategory(name.kind) : name.category;
+  return name.category.empty() ? chromeCategory(name.kind, name.text) : name.category;
+}
+
+/// Returns whether a span is a copy or fill, whose throughput Kineto states.
+inline bool movesBytes(const TraceName& name) {
+  return startsWith(chromeCategoryOf(name), "gpu_mem");
 }
 
 /// "#RRGGBB".
@@ -68,6 +90,9 @@ inline SpanKind kindOfChromeCategory(std::string_view category) {
   }
   if (category == kUserCategory) {
     return SpanKind::kUserScope;
+  }
+  if (category == "cuda_runtime" || category == "cuda_driver") {
+    return SpanKind::kRuntime;
   }
   return category == "kernel" || startsWith(category, "gpu_") ? SpanKind::kDevice : SpanKind::kZone;
 }

@@ -19,6 +19,12 @@ std::string whereText(std::int64_t pid, std::uint64_t tid) {
   return "\"pid\":" + std::to_string(pid) + ",\"tid\":" + std::to_string(tid);
 }
 
+/// Returns the start of an event at one end of an arrow, up to its number.
+std::string arrow(const std::string& category, const std::string& phase, const std::string& where) {
+  return kBegin + "\"" + category + "\",\"cat\":\"" + category + "\",\"ph\":\"" + phase + "\"," +
+         where + ",\"id\":";
+}
+
 /// Returns the thread's number in "Fwd thread id", which its operators contain; 0 if they do not.
 std::uint16_t torchThread(const Trace& trace, const TraceThread& thread) {
   const auto known =
@@ -51,9 +57,10 @@ ChromeProcessWriter::Row::Row(const std::string& where, const std::string& lastA
     : slice(lastArguments + "},\"ph\":\"X\"," + where + ",\"ts\":"),
       asyncBegin(lastArguments + "},\"ph\":\"b\"," + where + ",\"id\":\""),
       asyncEnd(",\"ph\":\"e\"," + where + ",\"id\":\""),
-      flowBegin(kBegin + "\"fwdbwd\",\"cat\":\"fwdbwd\",\"ph\":\"s\"," + where + ",\"id\":"),
-      flowEnd(kBegin + "\"fwdbwd\",\"cat\":\"fwdbwd\",\"ph\":\"f\",\"bp\":\"e\"," + where +
-              ",\"id\":"),
+      flowBegin(arrow(kGradientCategory, "s", where)),
+      flowEnd(arrow(kGradientCategory, "f\",\"bp\":\"e", where)),
+      launchBegin(arrow(kLaunchCategory, "s", where)),
+      launchEnd(arrow(kLaunchCategory, "f\",\"bp\":\"e", where)),
       memory("},\"ph\":\"i\",\"s\":\"t\"," + where + ",\"ts\":") {}
 
 ChromeProcessWriter::ChromeProcessWriter(const Trace& trace, std::int64_t processId,
@@ -67,6 +74,8 @@ ChromeProcessWriter::ChromeProcessWriter(const Trace& trace, std::int64_t proces
       sequence_(",\"Sequence number\":"),
       forwardThread_(",\"Fwd thread id\":"),
       value_(",\"value\":"),
+      correlation_(",\"correlation\":"),
+      throughput_(std::string(",\"") + kThroughput + "\":"),
       time_(",\"ts\":"),
       timeOfAsync_("\",\"ts\":"),
       duration_(",\"dur\":") {}
@@ -83,8 +92,13 @@ void ChromeProcessWriter::write() {
     }
     addRow(thread, pid->second);
   }
-  for (std::size_t thread = 0; thread < trace_.threads.size(); ++thread) {
-    writeThread(thread);
+  // The operators that launch the devices' work are written first, because it repeats their ids.
+  for (const bool isOnDevice : {false, true}) {
+    for (std::size_t thread = 0; thread < trace_.threads.size(); ++thread) {
+      if (isOnDevice == (trace_.threads[thread].device >= 0)) {
+        writeThread(thread);
+      }
+    }
   }
   writeFlows();
   writeMemory();
@@ -160,6 +174,7 @@ void ChromeProcessWriter::writeThreadMetadata(const std::string& where, std::siz
 void ChromeProcessWriter::writeThread(std::size_t thread) {
   const std::vector<TraceStep>& steps = steps_[thread].all();
   auto step = steps.begin();
+  openOperators_.clear();
   for (const TraceSpan& span : trace_.threads[thread].spans) {
     for (; step != steps.end() && comesFirst(*step, span); ++step) {
       writeStep(*step);
@@ -183,7 +198,7 @@ void ChromeProcessWriter::writeStep(const TraceStep& step) {
 
 void ChromeProcessWriter::writeSpan(const TraceSpan& span, bool isSlice, Row* row) {
   text_->append(spans_.of(span));
-  text_->appendInteger(++file_->lastSpan, &spanIds_);
+  text_->appendInteger(externalIdOf(span), &spanIds_);
   const SpanKind kind = trace_.names[span.name].kind;
   const bool isBackward = kind == SpanKind::kBackward;
   if (span.sequence >= 0) {
@@ -198,6 +213,16 @@ void ChromeProcessWriter::writeSpan(const TraceSpan& span, bool isSlice, Row* ro
     text_->append(&value_);
     text_->appendNumber(span.value);
   }
+  if (span.correlation != 0) {
+    text_->append(&correlation_);
+    text_->appendInteger(span.correlation);
+    const SpanDetails& details = trace_.details[span.details];
+    if (details.bytes > 0 && span.duration > 0 && movesBytes(trace_.names[span.name]) &&
+        details.arguments.find(kThroughput) == std::string::npos) {
+      text_->append(&throughput_);
+      text_->appendNumber(static_cast<double>(details.bytes) / static_cast<double>(span.duration));
+    }
+  }
   if (isSlice) {
     text_->append(&row->slice);
     appendTime(span.start);
@@ -205,32 +230,67 @@ void ChromeProcessWriter::writeSpan(const TraceSpan& span, bool isSlice, Row* ro
     text_->appendMicros(span.duration);
     return;
   }
+  const std::int64_t asyncId = span.correlation != 0 ? ++file_->lastSpan : file_->lastSpan;
   text_->append(&row->asyncBegin);
-  text_->appendInteger(file_->lastSpan);
+  text_->appendInteger(asyncId);
   text_->append(&timeOfAsync_);
   appendTime(span.start);
   text_->append(spans_.endOf(span));
   text_->append(&row->asyncEnd);
-  text_->appendInteger(file_->lastSpan);
+  text_->appendInteger(asyncId);
   text_->append(&timeOfAsync_);
   appendTime(span.start + span.duration);
 }
 
+/// Returns the number of a span's event, or, for work of a device and its launch, of the operator
+/// that launched it, as Kineto does.
+std::int64_t ChromeProcessWriter::externalIdOf(const TraceSpan& span) {
+  const SpanKind kind = trace_.names[span.name].kind;
+  if (kind == SpanKind::kDevice && span.correlation != 0) {
+    const auto known = launchers_.find(span.correlation);
+    return known == launchers_.end() ? ++file_->lastSpan : known->second;
+  }
+  while (!openOperators_.empty() && openOperators_.back().end <= span.start) {
+    openOperators_.pop_back();
+  }
+  const bool isCall = kind == SpanKind::kRuntime && span.correlation != 0;
+  const std::int64_t id =
+      isCall && !openOperators_.empty() ? openOperators_.back().externalId : ++file_->lastSpan;
+  if (isCall) {
+    launchers_.emplace(span.correlation, id);
+  } else if ((kind == SpanKind::kOperator || kind == SpanKind::kBackward) &&
+             (span.flags & kDetached) == 0) {
+    openOperators_.push_back({span.start + span.duration, id});
+  }
+  return id;
+}
+
+void ChromeProcessWriter::writeArrow(const TraceLink& link, Phrase Row::*begin, Phrase Row::*end,
+                                     std::int64_t id) {
+  const TraceSpan& from = trace_.threads[link.fromThread].spans[link.fromSpan];
+  const TraceSpan& to = trace_.threads[link.toThread].spans[link.toSpan];
+  if (!isSlice(link.fromThread, from) || !isSlice(link.toThread, to)) {
+    return;  // an arrow needs a slice at both ends
+  }
+  if (to.start < from.start) {
+    return;  // by the error of a device's clock
+  }
+  text_->append(&(rows_[link.fromThread].*begin));
+  text_->appendInteger(id);
+  text_->append(&time_);
+  appendTime(from.start);
+  text_->append(&(rows_[link.toThread].*end));
+  text_->appendInteger(id);
+  text_->append(&time_);
+  appendTime(to.start);
+}
+
 void ChromeProcessWriter::writeFlows() {
   for (const TraceLink& link : linkBackward(trace_)) {
-    const TraceSpan& from = trace_.threads[link.fromThread].spans[link.fromSpan];
-    const TraceSpan& to = trace_.threads[link.toThread].spans[link.toSpan];
-    if (!isSlice(link.fromThread, from) || !isSlice(link.toThread, to)) {
-      continue;  // an arrow needs a slice at both ends
-    }
-    text_->append(&rows_[link.fromThread].flowBegin);
-    text_->appendInteger(++file_->lastFlow);
-    text_->append(&time_);
-    appendTime(from.start);
-    text_->append(&rows_[link.toThread].flowEnd);
-    text_->appendInteger(file_->lastFlow);
-    text_->append(&time_);
-    appendTime(to.start);
+    writeArrow(link, &Row::flowBegin, &Row::flowEnd, ++file_->lastFlow);
+  }
+  for (const TraceLink& link : linkLaunches(trace_)) {
+    writeArrow(link, &Row::launchBegin, &Row::launchEnd, ++file_->lastFlow);
   }
 }
 

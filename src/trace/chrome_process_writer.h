@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "steptape/trace/trace.h"
@@ -48,7 +49,15 @@ class ChromeProcessWriter {
     Phrase asyncEnd;
     Phrase flowBegin;
     Phrase flowEnd;
+    Phrase launchBegin;
+    Phrase launchEnd;
     Phrase memory;
+  };
+
+  /// An operator that is open while its thread is written.
+  struct OpenOperator {
+    std::int64_t end;
+    std::int64_t externalId;
   };
 
   void addRow(std::size_t thread, std::int64_t pid);
@@ -59,7 +68,9 @@ class ChromeProcessWriter {
   void writeThread(std::size_t thread);
   void writeStep(const TraceStep& step);
   void writeSpan(const TraceSpan& span, bool isSlice, Row* row);
+  std::int64_t externalIdOf(const TraceSpan& span);
   void writeFlows();
+  void writeArrow(const TraceLink& link, Phrase Row::*begin, Phrase Row::*end, std::int64_t id);
   void writeMemory();
   void writeCounters();
   void writeEnd();
@@ -78,7 +89,10 @@ class ChromeProcessWriter {
   SpanPhrases spans_;
   std::vector<ThreadSteps> steps_;  // of each thread
   std::vector<Row> rows_;           // of each thread
-  Phrase sequence_, forwardThread_, value_, time_, timeOfAsync_, duration_;
+  Phrase sequence_, forwardThread_, value_, correlation_, throughput_, time_, timeOfAsync_,
+      duration_;
+  std::vector<OpenOperator> openOperators_;                    // the outermost first
+  std::unordered_map<std::uint32_t, std::int64_t> launchers_;  // "External id" by correlation
   NumberSeries spanIds_, sequences_, times_;
 };
 

@@ -87,6 +87,8 @@ class ArgumentReader {
       details.bytes = value.integer().value_or(0);
     } else if (key == "flops") {
       details.flops = value.number().value_or(0);
+    } else if (key == "correlation" && isCorrelation(value)) {
+      span.correlation = static_cast<std::uint32_t>(*value.integer());
     } else if (key == "value" && value.number()) {
       span.value = *value.number();
       span.flags |= kHasValue;
@@ -94,6 +96,9 @@ class ArgumentReader {
       return key == "value";
     }
     return true;
+  }
+  static bool isCorrelation(const JsonValue& value) {
+    return value.integer() && *value.integer() > 0 && *value.integer() < SpanRecord::kNoSequence;
   }
   bool isLeftOut(std::string_view key) const {
     constexpr std::array<std::string_view, 5> kNumbersOfEvents{
@@ -118,7 +123,7 @@ TraceSpan readChromeSpan(const ChromeEvent& event, TraceTables* tables) {
   name.text = event.name.text;
   name.kind = reader.kind.value_or(kindOfChromeCategory(event.category.text));
   name.color = reader.color;
-  if (event.category.text != chromeCategory(name.kind)) {
+  if (event.category.text != chromeCategory(name.kind, name.text)) {
     name.category = event.category.text;
   }
   reader.span.name = tables->numberOf(name);

@@ -19,7 +19,7 @@ struct ChromeTraceOptions {
 
 /// Writes processes as one JSON file for Perfetto, chrome://tracing and, if there is a single
 /// process, HolisticTraceAnalysis. The format is that of PyTorch's Kineto, with `ProfilerStep#N`,
-/// arrows from forward to backward, memory and `distributedInfo`.
+/// arrows from forward to backward and from launches to kernels, memory and `distributedInfo`.
 ///
 /// The file appears under `path` when it is complete, and replaces an existing file. Times are
 /// relative to a base that all files of a job share, so that the traces of several ranks are
@@ -31,8 +31,9 @@ struct ChromeTraceOptions {
 /// @return  kIoError with the path and the operating system's error message; kInvalidArgument if
 ///          there is no process. No file remains then.
 /// @threads Thread-safe.
-/// @cost    About 0.15 us per event on a current core, compressed or not. Some MiB of memory, and
-///          40 bytes for each span with a sequence number, whatever else is in the trace.
+/// @cost    About 0.15 us per event on a current core, compressed or not. Some MiB of memory, 40
+///          bytes for each span with a sequence number and about 150 for each launch of a device's
+///          work, whatever else is in the trace.
 STEPTAPE_EXPORT Status writeChromeTrace(const std::string& path, ArrayView<const Trace> processes,
                                         const ChromeTraceOptions& options = {});
 inline Status writeChromeTrace(const std::string& path, const Trace& process,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <queue>
 #include <set>
@@ -162,18 +163,27 @@ std::string PerfettoProcessWriter::overlapDescriptor(std::uint64_t uuid, std::si
 }
 
 void PerfettoProcessWriter::findFlows() {
-  const std::vector<TraceLink> links = linkBackward(trace_);
+  std::vector<TraceLink> links = linkBackward(trace_);
+  const std::vector<TraceLink> launches = linkLaunches(trace_);
+  std::copy_if(launches.begin(), launches.end(), std::back_inserter(links),
+               [this](const TraceLink& link) {
+                 return trace_.threads[link.fromThread].spans[link.fromSpan].start <=
+                        trace_.threads[link.toThread].spans[link.toSpan].start;
+               });
   const auto note = [this](std::size_t thread, std::size_t span, std::uint32_t flow) {
     flows_[thread].resize(trace_.threads[thread].spans.size());
     flows_[thread][span] = flow;
   };
   std::uint32_t number = 0;
   for (const TraceLink& link : links) {
+    if (!flows_[link.fromThread].empty() && flows_[link.fromThread][link.fromSpan] != 0) {
+      continue;  // a call that launched several kernels: a span has one arrow
+    }
     number += 2;
     note(link.fromThread, link.fromSpan, number);
     note(link.toThread, link.toSpan, number + 1);
   }
-  file_->lastFlow += links.size();
+  file_->lastFlow += number / 2;
 }
 
 PerfettoFlow PerfettoProcessWriter::flowAt(std::size_t thread, std::size_t span) const {

@@ -50,6 +50,15 @@ char* putValue(char* out, std::uint64_t name, double value) {
   return std::copy(field.begin(), field.end(), out);
 }
 
+char* putCorrelation(char* out, std::uint64_t name, std::uint32_t correlation) {
+  std::string bytes;
+  appendVarintField(&bytes, perfetto::annotation::kNameIid, name);
+  appendVarintField(&bytes, perfetto::annotation::kInteger, std::uint64_t{correlation});
+  std::string field;
+  appendBytesField(&field, event::kAnnotation, bytes);
+  return std::copy(field.begin(), field.end(), out);
+}
+
 std::string endOfSlice() {
   std::string fields;
   appendVarintField(&fields, event::kType, event::kSliceEnd);
@@ -59,8 +68,9 @@ std::string endOfSlice() {
 }  // namespace
 
 struct PerfettoSlices::Numbers {
-  Numbers(const TraceSpan& span, bool isBackward, std::uint64_t valueName, PerfettoFlow flow,
-          std::uint64_t track, std::uint64_t delta) {
+  Numbers(const TraceSpan& span, bool isBackward, std::uint64_t valueName,
+          std::uint64_t correlationName, PerfettoFlow flow, std::uint64_t track,
+          std::uint64_t delta) {
     char* out = bytes.data();
     if (span.sequence >= 0) {
       out = VarintBytes::put(out, static_cast<std::uint64_t>(span.sequence));
@@ -69,6 +79,9 @@ struct PerfettoSlices::Numbers {
     forwardThread = isBackward ? span.forwardThread : 0;
     if ((span.flags & kHasValue) != 0) {
       out = putValue(out, valueName, span.value);
+    }
+    if (span.correlation != 0) {
+      out = putCorrelation(out, correlationName, span.correlation);
     }
     if (flow.id != 0) {
       out = putFlow(out, flow);
@@ -93,7 +106,7 @@ struct PerfettoSlices::Numbers {
            std::uint32_t{forwardThread} << 16;
   }
 
-  std::array<char, 64> bytes;
+  std::array<char, 96> bytes;
   std::size_t size;
   std::size_t eventBytes;         // of `bytes`, that belong to the TrackEvent
   std::size_t sequenceBytes = 0;  // of `bytes`, of the sequence number; 0: there is none
@@ -112,8 +125,11 @@ void PerfettoSlices::begin(const TraceSpan& span, PerfettoFlow flow, std::uint64
   if ((span.flags & kHasValue) != 0 && valueName_ == 0) {
     valueName_ = sequence_->names()->numberOf(interned::kAnnotationNames, "value");
   }
+  if (span.correlation != 0 && correlationName_ == 0) {
+    correlationName_ = sequence_->names()->numberOf(interned::kAnnotationNames, "correlation");
+  }
   const bool isBackward = trace_.names[span.name].kind == SpanKind::kBackward;
-  const Numbers numbers(span, isBackward, valueName_, flow, track,
+  const Numbers numbers(span, isBackward, valueName_, correlationName_, flow, track,
                         sequence_->advance(trace_.originNanos + span.start));
   Phrase* const phrase = phraseOf(span, numbers);
   sequence_->writeNewNames();

@@ -61,6 +61,7 @@ class PerfettoSlices {
   std::unordered_map<std::uint64_t, Entry> entries_;
   std::size_t bytes_ = 0;        // of entries_
   std::uint64_t valueName_ = 0;  // 0: there has been no value
+  std::uint64_t correlationName_ = 0;
   Entry* last_ = nullptr;
 };
 

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
+#include <utility>
 
 #include "base/text.h"
 #include "trace/autograd_node_prefix.h"
@@ -123,6 +125,31 @@ std::vector<TraceLink> linkBackward(const Trace& trace) {
   };
   std::stable_sort(links.begin(), links.end(),
                    [&](const TraceLink& a, const TraceLink& b) { return startOf(a) < startOf(b); });
+  return links;
+}
+
+std::vector<TraceLink> linkLaunches(const Trace& trace) {
+  std::unordered_map<std::uint32_t, std::pair<std::size_t, std::size_t>> calls;
+  for (std::size_t thread = 0; thread < trace.threads.size(); ++thread) {
+    const std::vector<TraceSpan>& spans = trace.threads[thread].spans;
+    for (std::size_t i = 0; i < spans.size(); ++i) {
+      if (spans[i].correlation != 0 && trace.names[spans[i].name].kind == SpanKind::kRuntime) {
+        calls.emplace(spans[i].correlation, std::make_pair(thread, i));
+      }
+    }
+  }
+  std::vector<TraceLink> links;
+  for (std::size_t thread = 0; !calls.empty() && thread < trace.threads.size(); ++thread) {
+    const std::vector<TraceSpan>& spans = trace.threads[thread].spans;
+    for (std::size_t i = 0; i < spans.size(); ++i) {
+      if (spans[i].correlation == 0 || trace.names[spans[i].name].kind != SpanKind::kDevice) {
+        continue;
+      }
+      if (const auto call = calls.find(spans[i].correlation); call != calls.end()) {
+        links.push_back({call->second.first, call->second.second, thread, i});
+      }
+    }
+  }
   return links;
 }
 

@@ -211,6 +211,9 @@ class PlaneReader {
     span.sequence = isIn(sequence, 0, SpanRecord::kNoSequence - 1) ? sequence : -1;
     span.forwardThread = static_cast<std::uint16_t>(integer(event, forwardThread_).value_or(0));
     span.details = detailsOf(event);
+    const std::int64_t correlation = integer(event, correlation_).value_or(0);
+    const bool isOwn = !isIn(correlation, 1, detail::kMaxCorrelation - 1);
+    span.correlation = isOwn ? 0 : static_cast<std::uint32_t>(correlation);
     return span;
   }
 
@@ -318,6 +321,7 @@ class PlaneReader {
   const std::int64_t thread_ = ids_.of(detail::kThreadStat);
   const std::int64_t detachedFrom_ = ids_.of(detail::kDetachedFromStat);
   const std::int64_t value_ = ids_.of(detail::kValueStat);
+  const std::int64_t correlation_ = ids_.of(detail::kCorrelationStat);
   const std::int64_t sequence_ = ids_.of(detail::kSequenceStat);
   const std::int64_t forwardThread_ = ids_.of(detail::kForwardThreadStat);
   const std::int64_t shapes_ = ids_.of(detail::kShapesStat);

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/xplane_spans.h"
 
+#include <algorithm>
 #include <array>
+#include <functional>
+#include <map>
 #include <string>
 
 #include "base/text.h"
+#include "trace/chrome_events.h"
 #include "trace/xprof_names.h"
 
 namespace steptape::detail {
@@ -40,6 +44,31 @@ std::string deviceEventName(const std::string& text) {
   return text;
 }
 
+/// Returns XProf's text for the size of a kernel; empty if `arguments`, in Kineto's words, are not
+/// those of a kernel.
+std::string kernelDetails(const std::string& arguments) {
+  constexpr std::string_view kGrid = "\"grid\": ";
+  if (arguments.find(kGrid) == std::string::npos) {
+    return "";
+  }
+  std::map<std::string, std::string, std::less<>> facts;
+  for (const auto& [key, value] : jsonMembers("{" + arguments + "}")) {
+    std::string text = value.text;
+    for (const char unwanted : {'[', ']', ' '}) {
+      text.erase(std::remove(text.begin(), text.end(), unwanted), text.end());
+    }
+    facts[key] = text;
+  }
+  const auto fact = [&](std::string_view key, const char* none) {
+    const auto found = facts.find(key);
+    return found == facts.end() ? none : found->second;
+  };
+  return "regs:" + fact("registers per thread", "0") +
+         " static_shared:0 dynamic_shared:" + fact("shared memory", "0") +
+         " grid:" + fact("grid", "1,1,1") + " block:" + fact("block", "1,1,1") +
+         " occ_pct:" + fact("est. achieved occupancy %", "0");
+}
+
 }  // namespace
 
 XPlaneSpans::XPlaneSpans(const Trace& trace, const XPlaneClock& clock, bool isDevice,
@@ -71,8 +100,10 @@ void XPlaneSpans::add(const TraceSpan& span, const XPlaneSpanFacts& facts, XLine
   for (const auto& [stat, text] : name.texts) {
     line->addStat(stat, text);
   }
-  if (isDevice_) {
-    line->addStat(correlation_, ++lastCorrelation_);
+  if (span.correlation != 0) {
+    line->addStat(correlation_, std::int64_t{span.correlation});
+  } else if (isDevice_) {  // XProf needs a number
+    line->addStat(correlation_, kMaxCorrelation + ++lastCorrelation_);
   }
   if (facts.flow != 0) {
     line->addStat(flow_, facts.flow);
@@ -173,6 +204,9 @@ const XPlaneSpans::Texts& XPlaneSpans::textsOf(std::uint32_t index) {
     addText(kTypesStat, details.types, &*texts);
     addText(kModuleStat, details.module, &*texts);
     addText(kArgumentsStat, details.arguments, &*texts);
+    if (isDevice_) {
+      addText(kKernelStat, kernelDetails(details.arguments), &*texts);
+    }
   }
   return *texts;
 }

@@ -37,6 +37,9 @@ inline constexpr std::int64_t kDeviceStepsLineId = kFirstDerivedLineId;
 inline constexpr std::int64_t kMemoryLineId = -559038637;
 inline constexpr std::int64_t kStepMarksLineId = -559038636;
 
+/// Larger numbers in kCorrelationStat are our own: they belong to work without a correlation.
+inline constexpr std::int64_t kMaxCorrelation = 0xffffffff;
+
 inline constexpr char kGroupStat[] = "group_id";
 inline constexpr char kStepNameStat[] = "step_name";
 inline constexpr char kStepNumberStat[] = "step_num";
@@ -44,6 +47,7 @@ inline constexpr char kOperatorStat[] = "tf_op";
 inline constexpr char kInputStageStat[] = "_ipl_stage_name";
 inline constexpr char kFlowStat[] = "flow";
 inline constexpr char kCorrelationStat[] = "correlation_id";
+inline constexpr char kKernelStat[] = "kernel_details";
 inline constexpr char kProfileStartStat[] = "profile_start_time";
 inline constexpr char kProfileStopStat[] = "profile_stop_time";
 

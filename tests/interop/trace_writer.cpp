@@ -5,6 +5,7 @@
 //   trace_writer job <log directory> <ranks>
 //   trace_writer bare <log directory> <steps>
 //   trace_writer devices <log directory> <devices>
+//   trace_writer kernels <log directory> <steps>
 //   trace_writer ranks <log directory> <steps>
 //   trace_writer formats <directory> <random traces>
 //   trace_writer profiler <log directory> <steps>
@@ -163,6 +164,55 @@ steptape::Trace makeDevices(int devices) {
   return job.take();
 }
 
+/// Steps of 10 ms, in microseconds from their start:
+///
+///     host        mm launches at 200, copy_ at 1100, all_reduce at 1600
+///     stream 7       1000 volta_sgemm 4000   4000 copy of 8 MB 5000
+///     stream 20                3000 ncclDevKernel_AllReduce 6000
+steptape::Trace makeKernels(int steps) {
+  TraceBuilder job;
+  job.trace().hostName = "node1";
+  job.trace().originNanos = kOrigin;
+  job.trace().duration = (1 + 10 * steps) * kMilli;
+  steptape::SpanDetails bytes;
+  bytes.bytes = 8'000'000;
+  job.trace().details.push_back(bytes);
+  steptape::SpanDetails size;
+  size.arguments =
+      R"("registers per thread": 80, "shared memory": 2048, "grid": [32, 2, 1], "block": [128, 1, 1])";
+  job.trace().details.push_back(size);
+  const std::size_t host = 0;
+  job.span(host, "main", SpanKind::kZone, 0, (1 + 10 * steps) * kMilli);
+  const std::size_t compute = job.stream(0, 7);
+  const std::size_t transfer = job.stream(0, 20);
+  std::uint32_t correlation = 0;
+  for (std::int64_t i = 0; i < steps; ++i) {
+    const std::int64_t start = (1 + 10 * i) * kMilli;
+    job.step(i, start, start + 10 * kMilli);
+    const auto span = [&](std::size_t thread, const char* name, SpanKind kind, std::int64_t begin,
+                          std::int64_t end) -> steptape::TraceSpan& {
+      return job.span(thread, name, kind, start + begin * kMicro, start + end * kMicro);
+    };
+    span(host, "aten::mm", SpanKind::kOperator, 100, 900);
+    span(host, "cudaLaunchKernel", SpanKind::kRuntime, 200, 210).correlation = ++correlation;
+    steptape::TraceSpan& kernel =
+        span(compute, "volta_sgemm_128x64_nn", SpanKind::kDevice, 1000, 4000);
+    kernel.correlation = correlation;
+    kernel.details = 2;
+    span(host, "aten::copy_", SpanKind::kOperator, 1000, 1500);
+    span(host, "cudaMemcpyAsync", SpanKind::kRuntime, 1100, 1120).correlation = ++correlation;
+    steptape::TraceSpan& copy =
+        span(compute, "Memcpy HtoD (Pinned -> Device)", SpanKind::kDevice, 4000, 5000);
+    copy.correlation = correlation;
+    copy.details = 1;
+    span(host, "c10d::allreduce_", SpanKind::kOperator, 1600, 1700);
+    span(host, "cudaLaunchKernel", SpanKind::kRuntime, 1610, 1640).correlation = ++correlation;
+    span(transfer, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", SpanKind::kDevice, 3000, 6000)
+        .correlation = correlation;
+  }
+  return job.take();
+}
+
 /// Steps of 10 ms in which a rank waits for others in the first 3 ms, while another thread
 /// exchanges data from 2 to 6 ms, and from 6.1 to 9.9 ms in a collective that overlaps a span of
 /// its thread.
@@ -261,6 +311,11 @@ int main(int argc, char** argv) {
       write(arguments[1], makeBare(std::stoi(arguments[2])));
     } else if (what == "devices") {
       write(arguments[1], makeDevices(std::stoi(arguments[2])));
+    } else if (what == "kernels") {
+      const steptape::Trace kernels = makeKernels(std::stoi(arguments[2]));
+      write(arguments[1], kernels);
+      steptape::writeChromeTrace(arguments[1] + "/kernels.pt.trace.json.gz", kernels)
+          .throwIfError();
     } else if (what == "ranks") {
       write(arguments[1], makeRanks(std::stoi(arguments[2])));
     } else if (what == "formats") {
@@ -268,8 +323,8 @@ int main(int argc, char** argv) {
     } else if (what == "profiler") {
       profileSteps(arguments[1], std::stoi(arguments[2]));
     } else {
-      std::cerr
-          << "trace_writer job|bare|devices|ranks|formats|profiler <log directory> <number>\n";
+      std::cerr << "trace_writer job|bare|devices|kernels|ranks|formats|profiler <log directory> "
+                   "<number>\n";
       return 2;
     }
   } catch (const std::exception& error) {

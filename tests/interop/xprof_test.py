@@ -39,7 +39,7 @@ def setUpModule():
     global tensorboard, session
     log_dir = unittest.enterModuleContext(tempfile.TemporaryDirectory())
     for kind, number in (("job", 1), ("job", 2), ("bare", 1), ("bare", 5), ("bare", 6),
-                         ("devices", 2), ("ranks", 3)):
+                         ("devices", 2), ("kernels", 3), ("ranks", 3)):
         subprocess.run([os.environ["STEPTAPE_TRACE_WRITER"], kind,
                         os.path.join(log_dir, f"{kind}{number}"), str(number)],
                        check=True, timeout=PATIENCE_SECONDS)
@@ -149,6 +149,16 @@ class Tools(unittest.TestCase):
         self.assertEqual(calls, {"volta_sgemm_128x64_nn": 6,
                                  "Memcpy_HtoD__Pageable_->_Device_": 6,
                                  "ncclDevKernel_AllReduce_Sum_f32_RING_LL": 6})
+
+    def test_kernel_stats_show_the_size_of_kernels(self):
+        kernels = {row["kernel_name"]: row for row in rows_of(self.run_in("kernels3")
+                                                              .get("kernel_stats"))}
+        kernel = kernels["volta_sgemm_128x64_nn"]
+        self.assertEqual(kernel["occurrences"], 3)
+        self.assertAlmostEqual(kernel["total_duration_us"], 9000)
+        self.assertEqual(kernel["registers_per_thread"], 80)
+        self.assertEqual(kernel["grid_dim"], "32,2,1")
+        self.assertEqual(kernel["block_dim"], "128,1,1")
 
     def test_memory_profile_shows_the_peak(self):
         cpu = self.run_in("job1").memory(HOST)

@@ -103,6 +103,23 @@ TEST_F(Profile, AddsUpModules) {
   EXPECT_THAT(out, ContainsRegex("\n  output +3 +12.000 "));
 }
 
+TEST_F(Profile, ShowsWhatADeviceDidAndForWhom) {
+  TraceBuilder builder;
+  builder.span(0, "aten::mm", SpanKind::kOperator, 0, 2 * kMillisecond);
+  builder.span(0, "cudaLaunchKernel", SpanKind::kRuntime, 0, kMillisecond).correlation = 1;
+  builder.span(builder.stream(0, 7), "sgemm", SpanKind::kDevice, kMillisecond, 4 * kMillisecond)
+      .correlation = 1;
+  builder.trace().duration = 12 * kMillisecond;
+  writeProfile("a.xplane.pb", builder.take());
+  const std::string out = steptape("profile a.xplane.pb").out;
+  EXPECT_THAT(out,
+              HasSubstr("  device 0: idle 75.0 % of the window, kernels 25.0 %, copies 0.0 %\n"));
+  EXPECT_THAT(out, ContainsRegex("\n  aten::mm +1 +3.000 +25.0\n"));
+  const nlohmann::json device = json("a.xplane.pb").at("traces")[0].at("devices")[0];
+  EXPECT_EQ(device.at("busy_ms"), 3);
+  EXPECT_EQ(device.at("launchers")[0].at("name"), "aten::mm");
+}
+
 TEST_F(Profile, ShowsTheMemoryAtItsPeak) {
   Trace trace = traceOf(Training());
   TraceMemoryEvent event;

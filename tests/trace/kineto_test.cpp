@@ -7,6 +7,7 @@
 
 #include "steptape/testing/temp_dir.h"
 
+#include "trace/chrome_format.h"
 #include "trace/chrome_trace.h"
 #include "trace/sample_trace.h"
 
@@ -196,18 +197,22 @@ TEST_F(Kineto, HasDeviceSpans) {
   EXPECT_EQ(nameOf(kernel).kind, SpanKind::kDevice);
   EXPECT_EQ(nameOf(kernel).category, "");
   EXPECT_EQ(detailsOf(kernel).arguments,
-            "\"queued\": 0, \"context\": 1, \"correlation\": 4711, \"registers per thread\": 80, "
-            "\"blocks per SM\": 0.296296, \"grid\": [32, 1, 1], \"block\": [128, 1, 1], "
+            "\"queued\": 0, \"context\": 1, \"registers per thread\": 80, \"blocks per SM\": "
+            "0.296296, \"grid\": [32, 1, 1], \"block\": [128, 1, 1], "
             "\"est. achieved occupancy %\": 12");
+  EXPECT_EQ(kernel.correlation, 4711U);
   const TraceSpan& copy = span("Memcpy HtoD (Pageable -> Device)");
   EXPECT_EQ(nameOf(copy).kind, SpanKind::kDevice);
-  EXPECT_EQ(nameOf(copy).category, "gpu_memcpy");
+  EXPECT_EQ(detail::chromeCategoryOf(nameOf(copy)), "gpu_memcpy");
   EXPECT_EQ(detailsOf(copy).bytes, 4096);
 }
 
 TEST_F(Kineto, HasCallsOfOtherKinds) {
-  EXPECT_EQ(nameOf(span("cudaLaunchKernel")).category, "cuda_runtime");
-  EXPECT_EQ(detailsOf(span("cudaLaunchKernel")).arguments, "\"cbid\": 211, \"correlation\": 4711");
+  const TraceSpan& launch = span("cudaLaunchKernel");
+  EXPECT_EQ(nameOf(launch).kind, SpanKind::kRuntime);
+  EXPECT_EQ(detail::chromeCategoryOf(nameOf(launch)), "cuda_runtime");
+  EXPECT_EQ(detailsOf(launch).arguments, "\"cbid\": 211");
+  EXPECT_EQ(launch.correlation, 4711U);
   EXPECT_EQ(nameOf(span("train.py(3): main")).category, "python_function");
   EXPECT_EQ(detailsOf(span("train.py(3): main")).arguments, "");
   EXPECT_EQ(nameOf(span("Activity Buffer Request")).category, "overhead");

@@ -90,7 +90,8 @@ inline std::vector<std::string> wordsOf(const Trace& trace) {
       say({"span", name.text, spanKindName(name.kind), name.category, text(name.color),
            text(span.start), text(span.duration), text(span.sequence), text(span.forwardThread),
            "flags " + text(span.flags), number(span.value), details.shapes, details.types,
-           details.module, number(details.flops), text(details.bytes), details.arguments});
+           details.module, number(details.flops), text(details.bytes), details.arguments,
+           text(span.correlation)});
     }
   }
   for (const TraceStep& step : trace.steps) {
@@ -143,6 +144,8 @@ inline SampleTrace trainingTrace() {
     TraceSpan& again = sample.span("zone", SpanKind::kZone, at + 220'000, 60'000);
     again.flags = kNestedInItself;
   }
+  sample.span("cudaMemcpyAsync", SpanKind::kRuntime, 850'000, 5'000).correlation = 42;
+  sample.span("cuLaunchKernel", SpanKind::kRuntime, 860'000, 5'000).correlation = 43;
   sample.thread(4250, "autograd \\ 0");
   for (std::int64_t step = 0; step < 2; ++step) {
     const std::int64_t at = 300'000 + 400'000 * step;
@@ -161,8 +164,9 @@ inline SampleTrace trainingTrace() {
   }
   sample.thread(7, "", 0);
   sample.span("sgemm", SpanKind::kDevice, 150'000, 70'000);
-  sample.span({"Memcpy HtoD", SpanKind::kDevice, "gpu_memcpy"}, 230'000, 1);
-  sample.span({"cudaLaunchKernel", SpanKind::kZone, "cuda_runtime"}, 240'000, 2);
+  sample.span({"Memcpy HtoD", SpanKind::kDevice, ""}, 870'000, 1).correlation = 42;
+  sample.span({"phase", SpanKind::kDevice, "gpu_user_annotation"}, 875'000, 1);
+  sample.span({"cudaLaunchKernel", SpanKind::kZone, "cuda_runtime"}, 880'000, 2);
 
   Trace& trace = sample.trace();
   trace.memory = {{110'000, 0x7f0000001000, 512, 1024, 0, 0, -1, 0},

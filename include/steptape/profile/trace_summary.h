@@ -98,6 +98,33 @@ struct MemorySummary {
 /// @threads Thread-safe.
 STEPTAPE_EXPORT std::vector<MemorySummary> summarizeMemory(const Trace& trace);
 
+/// Work that an operator, zone or scope had a device do.
+struct LaunchSummary {
+  std::string name;         ///< The innermost span around the launch, or "(no operator)".
+  std::uint64_t count = 0;  ///< Kernels, copies and fills.
+  std::int64_t busy = 0;    ///< Sum of their durations in ns.
+};
+
+/// What one device did in a window.
+struct DeviceSummary {
+  int device = 0;
+  std::int64_t window = 0;    ///< ns, like all members below.
+  std::int64_t busy = 0;      ///< Time in which at least one stream did something.
+  std::int64_t kernels = 0;   ///< Time in which a kernel ran, other than a collective.
+  std::int64_t copies = 0;    ///< Time with copies and fills.
+  std::int64_t transfer = 0;  ///< Time with kernels of collectives, whose names begin with "nccl".
+  /// Part of `transfer` in which another kernel ran.
+  std::int64_t overlap = 0;
+  /// Operators by the work that they launched, most busy first. Empty if the trace has no launches.
+  std::vector<LaunchSummary> launchers;
+};
+
+/// Returns a summary of each device that has spans, ordered by device. Work that runs beyond the
+/// window counts up to its end.
+///
+/// @threads Thread-safe.
+STEPTAPE_EXPORT std::vector<DeviceSummary> summarizeDevices(const Trace& trace);
+
 /// Logs the contents of a trace other than the table of its operators:
 ///
 ///     profile/operators_by_shape    table, where shapes were recorded

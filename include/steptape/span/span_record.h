@@ -22,12 +22,13 @@ enum class SpanKind : std::uint8_t {
   kWait,        ///< The part of a collective before all ranks have arrived.
   kDevice,      ///< Work of a device, measured by the device's clock.
   kMemory,      ///< Not a span; see SpanRecord::memory().
+  kRuntime,     ///< A call of a device's runtime library or driver, such as cudaLaunchKernel.
 };
 
-inline constexpr std::size_t kSpanKinds = 9;
+inline constexpr std::size_t kSpanKinds = 10;
 
 /// Returns the kind as one word: "zone", "operator", "backward", "scope", "input", "collective",
-/// "wait", "device" or "memory".
+/// "wait", "device", "memory" or "runtime".
 STEPTAPE_EXPORT const char* spanKindName(SpanKind kind) noexcept;
 
 /// Bits of SpanRecord::flags.
@@ -48,7 +49,7 @@ enum SpanFlag : std::uint8_t {
 struct SpanRecord {
   std::uint64_t startTicks;  ///< In ticks of readTicks().
   std::uint64_t endTicks;
-  std::uint64_t payload;  ///< See sequence(), detailsId() and value().
+  std::uint64_t payload;  ///< See sequence(), correlation(), detailsId() and value().
   std::uint16_t nameId;   ///< See spanName().
   /// For kBackward: LibTorch's number of the thread that ran the forward operator. For kOperator:
   /// LibTorch's number of this thread. Modulo 2^16; 0 if there is none.
@@ -60,9 +61,11 @@ struct SpanRecord {
 
   /// Returns LibTorch's sequence number modulo 2^32, which a forward operator shares with its
   /// backward node; -1 if there is none.
-  std::int64_t sequence() const noexcept {
-    const auto low = static_cast<std::uint32_t>(payload);
-    return (flags & kHasValue) != 0 || low == kNoSequence ? -1 : std::int64_t{low};
+  std::int64_t sequence() const noexcept { return isOfDevice() ? -1 : number(); }
+  /// Returns the number that a call of kRuntime shares with the work of kDevice that it launched; 0
+  /// if there is none.
+  std::uint32_t correlation() const noexcept {
+    return isOfDevice() && number() > 0 ? static_cast<std::uint32_t>(number()) : 0;
   }
   /// Returns the number to pass to spanDetails(); 0 if there are no details.
   std::uint32_t detailsId() const noexcept {
@@ -97,6 +100,15 @@ struct SpanRecord {
   static SpanRecord memoryTotals(std::uint64_t ticks, std::uint64_t allocated,
                                  std::uint64_t reserved) noexcept {
     return {ticks, allocated, reserved, 0, 0, 0, SpanKind::kMemory, kMemoryTotals, 0};
+  }
+
+  bool isOfDevice() const noexcept {
+    return kind == SpanKind::kDevice || kind == SpanKind::kRuntime;
+  }
+  /// Returns the lower half of the payload: sequence() or correlation(); -1 if there is none.
+  std::int64_t number() const noexcept {
+    const auto low = static_cast<std::uint32_t>(payload);
+    return (flags & kHasValue) != 0 || low == kNoSequence ? -1 : std::int64_t{low};
   }
 
   static constexpr std::uint32_t kNoSequence = ~std::uint32_t{0};

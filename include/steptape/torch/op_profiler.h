@@ -45,6 +45,13 @@ struct OpProfilerOptions {
   /// stream. Another thread reads them some steps later. Must be false while a CUDA graph is
   /// captured.
   bool deviceTimes = true;
+  /// With `deviceTimes`, records every kernel and copy of CUDA devices under its own name, and the
+  /// calls that launched them, by the Kineto in LibTorch and CUPTI. The devices are then not timed
+  /// by events. The first recorded or warm-up step of the process initializes CUPTI, which takes up
+  /// to some seconds; CUPTI then adds about 1 us to each launch. Kernels are not recorded if
+  /// LibTorch has no CUPTI, if another profiler uses it, if `maxTraceSpans` is 0, or with
+  /// `maxOverhead`, which cannot limit CUPTI.
+  bool kernels = true;
   bool stacks = false;  ///< As in ProfilerOptions.
   /// Records one of this many operators, chosen at random: 1, 10, 100 or 1000. Calls and total
   /// times are then estimates. Self times equal total times, because the calls inside an operator
@@ -79,7 +86,7 @@ struct OpProfilerOptions {
 /// records the scopes FUNCTION (kOperator), BACKWARD_FUNCTION (kBackward) and USER_SCOPE
 /// (kUserScope, LibTorch's RECORD_USER_SCOPE), or only the last; see OpProfilerOptions::operators.
 /// Times are CPU times: for an operator on another device, the time of its launch. Device work has
-/// rows of its own, of SpanKind::kDevice; see OpProfilerOptions::deviceTimes.
+/// rows of its own, of SpanKind::kDevice; see OpProfilerOptions::deviceTimes and ::kernels.
 ///
 /// Works together with LibTorch's own profiler. `at::clearCallbacks()` removes the hook, like all
 /// others; then only zones are recorded.

@@ -36,6 +36,7 @@ struct TraceSpan {
   std::uint32_t details = 0;        ///< Index into Trace::details.
   std::uint16_t forwardThread = 0;  ///< See SpanRecord::forwardThread.
   std::uint8_t flags = 0;           ///< Bits of SpanFlag.
+  std::uint32_t correlation = 0;    ///< See SpanRecord::correlation().
 };
 
 struct TraceThread {
@@ -103,7 +104,8 @@ struct Trace {
   std::uint64_t dropped = 0;  ///< Spans that were lost or omitted.
 };
 
-/// Links a forward operator to the node that computed its gradient.
+/// Links a forward operator to the node that computed its gradient, or a call of a device's runtime
+/// library to work that it launched.
 struct TraceLink {
   std::size_t fromThread;  ///< Index into Trace::threads.
   std::size_t fromSpan;    ///< Index into its spans.
@@ -125,6 +127,12 @@ STEPTAPE_EXPORT void nestSpans(std::vector<TraceSpan>* spans);
 /// @return links ordered by the time of the backward node.
 /// @source The rule of Kineto, https://github.com/pytorch/kineto, and of torch.profiler.
 STEPTAPE_EXPORT std::vector<TraceLink> linkBackward(const Trace& trace);
+
+/// Pairs calls of a device's runtime library (kRuntime) and the work on devices (kDevice) that they
+/// launched, by TraceSpan::correlation. One call may launch several kernels.
+///
+/// @return links ordered by thread and span of the work.
+STEPTAPE_EXPORT std::vector<TraceLink> linkLaunches(const Trace& trace);
 
 /// Returns the number of the step that contains `time`; -1 if there is none.
 STEPTAPE_EXPORT std::int64_t stepAt(const Trace& trace, std::int64_t time);

@@ -51,6 +51,27 @@ std::string memoryJson(const MemorySummary& memory) {
       .toString();
 }
 
+std::string deviceJson(const DeviceSummary& device) {
+  std::vector<std::string> launchers;
+  for (const LaunchSummary& launcher : device.launchers) {
+    launchers.push_back(JsonObject()
+                            .add("name", jsonString(launcher.name))
+                            .add("count", jsonInteger(launcher.count))
+                            .add("busy_ms", jsonMilliseconds(launcher.busy))
+                            .toString());
+  }
+  return JsonObject()
+      .add("device", jsonInteger(std::int64_t{device.device}))
+      .add("window_ms", jsonMilliseconds(device.window))
+      .add("busy_ms", jsonMilliseconds(device.busy))
+      .add("kernels_ms", jsonMilliseconds(device.kernels))
+      .add("copies_ms", jsonMilliseconds(device.copies))
+      .add("transfer_ms", jsonMilliseconds(device.transfer))
+      .add("overlap_ms", jsonMilliseconds(device.overlap))
+      .add("launchers", jsonArray(launchers))
+      .toString();
+}
+
 template <typename Op, typename Json>
 std::string operatorsJson(std::vector<Op> operators, const OpTableView& view, Json json) {
   sortOperators(&operators, view.order);
@@ -71,6 +92,10 @@ std::string traceJson(const std::string& file, const Trace& trace, const TracePr
   for (const MemorySummary& each : profile.memory) {
     memory.push_back(memoryJson(each));
   }
+  std::vector<std::string> devices;
+  for (const DeviceSummary& each : profile.devices) {
+    devices.push_back(deviceJson(each));
+  }
   return JsonObject()
       .add("file", jsonString(file))
       .add("host", jsonString(trace.hostName))
@@ -86,6 +111,7 @@ std::string traceJson(const std::string& file, const Trace& trace, const TracePr
       .add("steps", jsonArray(steps))
       .add("operators", operatorsJson(profile.operators.operators, view, operatorJson))
       .add("memory", jsonArray(memory))
+      .add("devices", jsonArray(devices))
       .toString();
 }
 

@@ -19,6 +19,7 @@ namespace {
 using std::chrono::nanoseconds;
 
 constexpr std::size_t kMemoryRows = 10;
+constexpr std::size_t kDeviceRows = 10;
 
 /// Returns a percentage; "-" if the whole is 0.
 template <typename Number>
@@ -208,6 +209,40 @@ std::string memoryTable(const MemorySummary& memory, const Terminal& terminal) {
          (rows.size() < all ? indented(fmt::format("and {} more", all - rows.size())) : "");
 }
 
+std::string deviceTable(const DeviceSummary& device, const Terminal& terminal) {
+  const auto share = [&](std::int64_t part) { return shareText(part, device.window); };
+  std::vector<std::string> facts{fmt::format("device {}: idle {} % of the window", device.device,
+                                             share(device.window - device.busy)),
+                                 fmt::format("kernels {} %", share(device.kernels)),
+                                 fmt::format("copies {} %", share(device.copies))};
+  if (device.transfer > 0) {
+    facts.push_back(fmt::format("collectives {} %, of it {} % during kernels",
+                                share(device.transfer),
+                                shareText(device.overlap, device.transfer)));
+  }
+  std::string head = '\n' + factLines(facts, kProfileIndent, terminal);
+  std::vector<LaunchSummary> rows = device.launchers;
+  const std::size_t all = rows.size();
+  if (all == 0) {
+    return head;
+  }
+  rows.resize(std::min(all, kDeviceRows));
+  return head +
+         tableBelow(
+             {wordColumn("launched by", rows, terminal,
+                         [](const LaunchSummary& launcher) { return launcher.name; }),
+              numberColumn(
+                  "launches", rows,
+                  [](const LaunchSummary& launcher) { return fmt::to_string(launcher.count); }),
+              numberColumn(
+                  "device ms", rows,
+                  [](const LaunchSummary& launcher) { return millisecondsText(launcher.busy); }),
+              numberColumn("% of window", rows,
+                           [&](const LaunchSummary& launcher) { return share(launcher.busy); })},
+             {"launches", "% of window"}, kProfileIndent, terminal) +
+         (rows.size() < all ? indented(fmt::format("and {} more", all - rows.size())) : "");
+}
+
 /// Returns a column with a part of each rank's mean step; "-" without steps.
 template <typename Nanos>
 TableColumn stepColumn(const char* title, const std::vector<TraceProfile>& ranks, Nanos nanos) {
@@ -361,6 +396,9 @@ std::string profileText(const TraceSet& set, const TraceProfile& profile, const 
   text += droppedLines("", trace.dropped, terminal);
   text += stepTable(profile, terminal);
   text += operatorTable(profile.operators, view, terminal);
+  for (const DeviceSummary& device : profile.devices) {
+    text += deviceTable(device, terminal);
+  }
   for (const MemorySummary& memory : profile.memory) {
     text += memoryTable(memory, terminal);
   }

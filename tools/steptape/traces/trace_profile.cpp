@@ -52,6 +52,7 @@ TraceProfile profileOf(const Trace& trace, OpGrouping grouping) {
   profile.steps = summarizeSteps(trace);
   profile.meanStep = meanOf(profile.steps);
   profile.memory = summarizeMemory(trace);
+  profile.devices = summarizeDevices(trace);
   for (const TraceThread& thread : trace.threads) {
     profile.spans += thread.spans.size();
   }

@@ -21,7 +21,8 @@ struct TraceProfile {
   OpProfile operators;
   std::vector<StepSummary> steps;
   StepSummary meanStep;
-  std::vector<MemorySummary> memory;  ///< Of devices that have memory events.
+  std::vector<MemorySummary> memory;   ///< Of devices that have memory events.
+  std::vector<DeviceSummary> devices;  ///< Of devices that have spans.
   std::size_t spans = 0;
 };
 
