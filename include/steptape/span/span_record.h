@@ -102,6 +102,7 @@ struct SpanRecord {
     return {ticks, allocated, reserved, 0, 0, 0, SpanKind::kMemory, kMemoryTotals, 0};
   }
 
+  /// Returns whether the span is work of a device, or the call that launched it.
   bool isOfDevice() const noexcept {
     return kind == SpanKind::kDevice || kind == SpanKind::kRuntime;
   }

@@ -10,12 +10,29 @@
 #include <c10/core/Event.h>
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
+#include <torch/version.h>
+
+// Before, c10::Stream does not give the device's own handle of a stream.
+#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 4)
+#define STEPTAPE_STREAMS_HAVE_HANDLES 1
+#else
+#define STEPTAPE_STREAMS_HAVE_HANDLES 0
+#endif
 
 namespace steptape::detail {
 namespace {
 
 c10::Stream currentStream(c10::Device device) {
   return c10::impl::VirtualGuardImpl(device.type()).getStream(device);
+}
+
+void* handleOf(const c10::Stream& stream) {
+#if STEPTAPE_STREAMS_HAVE_HANDLES
+  return stream.native_handle();
+#else
+  static_cast<void>(stream);
+  return nullptr;
+#endif
 }
 
 /// Lets `later` wait for the work that `earlier` holds now.
@@ -51,6 +68,10 @@ std::unique_ptr<DeviceSums> DeviceSums::make(const std::vector<GradientBucket>& 
   collective.name = "whether NCCL sums gradients";
   world.allreduce(ArrayView<std::int32_t>(&may, 1), ReduceOp::kMin, collective);
   if (may == 0) {
+    return nullptr;
+  }
+  if (STEPTAPE_STREAMS_HAVE_HANDLES == 0) {
+    why = "this LibTorch is older than 2.4";
     return nullptr;
   }
   const c10::DeviceGuard guard(*device);
@@ -89,7 +110,7 @@ void DeviceSums::add(std::size_t bucket) {
     wire.copy_(memory);
   }
   group_->sum(buckets_[bucket].name, wire.data_ptr(), static_cast<std::size_t>(wire.numel()),
-              averagedType(wire.scalar_type()).value(), stream_.native_handle());
+              averagedType(wire.scalar_type()).value(), handleOf(stream_));
   if (!wire.is_same(memory)) {
     memory.copy_(wire);
   }
