@@ -21,8 +21,8 @@ from rounds import print_medians, report, take_turns
 
 # The upper limits of the ratios for an epoch with logging.
 TARGETS = {
-    "cnn": {"plain": 1.10, "silent": 1.01, "ddp": 0.70},
-    "mlp": {"plain": 1.50, "ddp": 0.30},  # Its steps are too short for a bound on logging alone.
+    "cnn": {"plain": 1.10, "silent": 1.01, "ddp": 0.60, "launchers": 1.05},
+    "mlp": {"plain": 1.50, "ddp": 0.30, "launchers": 1.05},  # Its steps are too short for a bound on logging alone.
 }
 
 
@@ -41,16 +41,19 @@ def compare(model, arguments, folder):
         "two plain loops": lambda: plain_loops(programs, common),
         "two plain loops again (A/A)": lambda: plain_loops(programs, common),
         "2 ranks": lambda: example.run([]),
+        "2 ranks by torchrun": lambda: example.run([], by_torchrun()),
         "2 ranks, --no-log": lambda: example.run(["--no-log"]),
         "2 ranks of PyTorch's DDP": lambda: ddp(common),
     }
     seconds = take_turns(variants, arguments.rounds)
-    plain, again, logged, silent, peer = seconds.values()
+    plain, again, logged, by_agent, silent, peer = seconds.values()
     print_medians(f"Seconds per epoch, {model}", seconds)
     targets = TARGETS[model]
     report("plain / plain again", plain, again, control=(0.67, 1.5))
     report("2 ranks / two plain loops", logged, plain, at_most=targets["plain"])
     report("2 ranks / 2 ranks of DDP", logged, peer, at_most=targets["ddp"])
+    report("2 ranks by torchrun / 2 ranks of DDP", by_agent, peer, at_most=targets["ddp"])
+    report("2 ranks by torchrun / by mpiexec", by_agent, logged, at_most=targets["launchers"])
     if "silent" in targets:
         report("2 ranks / 2 ranks --no-log", logged, silent, at_most=targets["silent"])
     share = statistics.median(example.logging_shares)
@@ -94,18 +97,23 @@ def run_one(command):
     return json.loads(output.splitlines()[-1])
 
 
+def by_torchrun():
+    """Does not bind ranks to cores, unlike mpiexec."""
+    return [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "--no-python"]
+
+
 class Example:
     def __init__(self, programs, options, folder):
-        self.command = ["mpiexec", "-n", "2", os.path.join(programs, "fashion_mnist"), "--json",
-                        "--threads", "1", "--progress", "none", *options]
+        self.command = [os.path.join(programs, "fashion_mnist"), "--json", "--threads", "1",
+                        "--progress", "none", *options]
         self.folder = folder
         self.runs = 0
         self.logging_shares = []
 
-    def run(self, options):
+    def run(self, options, launcher=("mpiexec", "-n", "2")):
         self.runs += 1
         log_dir = os.path.join(self.folder, f"run{self.runs}")
-        result = run_one(self.command + ["--log-dir", log_dir] + options)
+        result = run_one([*launcher, *self.command, "--log-dir", log_dir, *options])
         if not options:
             # For a whole epoch: a short run also logs its once-per-epoch values.
             self.logging_shares.append(result["logging_seconds"] / result["seconds_per_epoch"])

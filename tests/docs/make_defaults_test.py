@@ -53,6 +53,8 @@ def expected(text, field, place):
         return f"!isNone({field})"
     if text in ("true", "false"):
         return f"{field} == {text}"
+    if string := re.fullmatch(r'`("[^"`]*")`', text):
+        return f"{field} == {string[1]}"
     if names := re.findall(r"`(\w+)`", text):
         if len(names) == 1 and names[0].startswith("k"):
             return f"{field} == std::decay_t<decltype({field})>::{names[0]}"

@@ -76,8 +76,17 @@ std::unique_ptr<DeviceSums> DeviceSums::make(const std::vector<GradientBucket>& 
   }
   const c10::DeviceGuard guard(*device);
   std::unique_ptr<NcclGroup> group = NcclGroup::make(world, options.ncclLibrary, why);
-  return group ? std::unique_ptr<DeviceSums>(new DeviceSums(buckets, std::move(group), options))
-               : nullptr;
+  if (!group) {
+    return nullptr;
+  }
+  std::unique_ptr<DeviceSums> sums(new DeviceSums(buckets, std::move(group), options));
+  // NCCL connects the ranks in the first sum of each size, in which the host waits for all of them.
+  for (std::size_t bucket = 0; bucket < buckets.size(); ++bucket) {
+    sums->add(bucket);
+  }
+  sums->finish();
+  currentStream(*device).synchronize();
+  return sums;
 }
 
 DeviceSums::DeviceSums(const std::vector<GradientBucket>& buckets, std::unique_ptr<NcclGroup> group,

@@ -28,7 +28,8 @@ namespace steptape::detail {
 /// @threads Not thread-safe: one thread at a time.
 class DeviceSums {
  public:
-  /// Makes them for `buckets`, which must outlive them. Collective.
+  /// Makes them for `buckets`, which must outlive them and hold zeros. Collective; waits for the
+  /// devices.
   ///
   /// @param why If the result is null: receives the reason, the same on every rank. Empty if no
   ///            bucket is on a device, or if the options do not want NCCL.
