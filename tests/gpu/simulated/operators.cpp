@@ -3,6 +3,7 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -225,6 +226,25 @@ const at::Tensor& resize(const at::Tensor& self, at::IntArrayRef sizes,
   return self;
 }
 
+/// Only views of the whole storage, so nothing grows.
+at::Tensor& setStorage(at::Tensor& self, c10::Storage storage, c10::SymInt offset,
+                       c10::SymIntArrayRef sizes, c10::SymIntArrayRef strides) {
+  c10::TensorImpl* const tensor = self.unsafeGetTensorImpl();
+  tensor->set_storage_keep_dtype(std::move(storage));
+  tensor->set_sizes_and_strides(C10_AS_INTARRAYREF_SLOW(sizes), C10_AS_INTARRAYREF_SLOW(strides),
+                                offset.expect_int());
+  return self;
+}
+
+/// The processor's kernel draws from the processor's generator.
+std::tuple<at::Tensor, at::Tensor> dropout(const at::Tensor& input, double probability,
+                                           std::optional<bool> isTraining) {
+  const double kept = isTraining.value_or(true) ? 1 - probability : 1;
+  const at::Tensor mask =
+      at::empty(input.sizes(), input.options().dtype(at::kFloat)).bernoulli_(kept);
+  return {input * mask * (kept == 0 ? 0 : 1 / kept), mask.to(at::kBool)};
+}
+
 at::Tensor& copy(at::Tensor& to, const at::Tensor& self, bool isNonBlocking) {
   const auto bytes = static_cast<std::int64_t>(to.nbytes());
   noteCopy(isOnDevice(to) ? 0 : bytes, isOnDevice(self) ? 0 : bytes);
@@ -245,6 +265,8 @@ TORCH_LIBRARY_IMPL(aten, CUDA, library) {
   library.impl("empty_strided", &emptyStrided);
   library.impl("resize_", &resize);
   library.impl("copy_", &copy);
+  library.impl("native_dropout", &dropout);
+  library.impl("set_.source_Storage_storage_offset", &setStorage);
   library.impl("as_strided", &at::native::as_strided_tensorimpl);
   library.impl("view",
                static_cast<at::Tensor (*)(const at::Tensor&, at::IntArrayRef)>(&at::native::view));
