@@ -59,7 +59,7 @@ pack() {
 
 configure_gpu() {
   local folder=$1 torch=$2 build=$3
-  cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+  cmake -Wno-dev -Wno-deprecated -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
     -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=8 \
     -DCMAKE_PREFIX_PATH="$folder" -DTorch_DIR="$torch" \
     -DFETCHCONTENT_SOURCE_DIR_GOOGLETEST="$folder/googletest" -DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON \
@@ -67,7 +67,7 @@ configure_gpu() {
     -DSTEPTAPE_GPU_TESTS=ON -DSTEPTAPE_GPU_PYTHON="$(command -v "$python")" \
     -DSTEPTAPE_WITH_CUDA="${STEPTAPE_WITH_CUDA:-ON}" -DSTEPTAPE_WITH_TORCH=ON \
     -DSTEPTAPE_WITH_MPI=OFF -DSTEPTAPE_WITH_GLOO=OFF -DSTEPTAPE_WITH_FIGURE=OFF -DSTEPTAPE_WITH_IMAGES=OFF \
-    -DSTEPTAPE_BUILD_TOOLS=OFF -DSTEPTAPE_WARNINGS_AS_ERRORS=OFF
+    -DSTEPTAPE_BUILD_TOOLS=OFF -DSTEPTAPE_INSTALL=OFF -DSTEPTAPE_WARNINGS_AS_ERRORS=OFF
 }
 
 # timed <name> <command> ...: runs it, and adds its time and whether it succeeded to the summary

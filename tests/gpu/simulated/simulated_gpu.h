@@ -17,7 +17,7 @@
 /// - Freed memory is filled with NaN, in the order of the stream on which it was allocated. Work on
 ///   another stream then finds NaN unless that stream was recorded with the memory.
 ///
-/// Operators run on the processor. LibTorch's CUDA code does not run here; tests/gpu runs it.
+/// Operators run on the processor. LibTorch's CUDA code does not run here; gpu_test runs it.
 namespace steptape::simulated_gpu {
 
 inline constexpr c10::DeviceType kType = c10::DeviceType::CUDA;
@@ -55,8 +55,8 @@ struct Counts {
 };
 Counts counts();
 
-// The simulated library also has NCCL's functions, for ranks that are threads. Their sums take a few
-// milliseconds on their stream:
+// The simulated library also has NCCL's functions, for ranks that are threads. Their sums take a
+// few milliseconds on their stream:
 
 /// Returns the number of sums that ranks have queued.
 std::int64_t ncclSums();
