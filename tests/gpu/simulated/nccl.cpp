@@ -130,10 +130,6 @@ void ranksShareGpus(bool whether) {
   sharesGpus = whether;
 }
 
-}  // namespace steptape::simulated_gpu
-
-using namespace steptape::simulated_gpu;
-
 extern "C" {
 
 int ncclGetVersion(int* version) {
@@ -208,3 +204,5 @@ int cudaDeviceGetPCIBusId(char* id, int length, int device) {
 }
 
 }  // extern "C"
+
+}  // namespace steptape::simulated_gpu
