@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -33,7 +34,7 @@ struct Group {
   std::condition_variable changed;
   int joined = 0;
   int ranks = 0;
-  bool isAborted = false;
+  std::set<int> aborted;             // ranks, each by itself, as in NCCL
   std::map<std::int64_t, Sum> sums;  // by number
 };
 
@@ -95,8 +96,9 @@ void sum(Group& group, int rank, std::int64_t number, const at::Tensor& mine) {
   sum.parts[static_cast<std::size_t>(rank)] = mine.clone();
   ++sum.arrived;
   group.changed.notify_all();
-  group.changed.wait(lock, [&] { return group.isAborted || sum.arrived >= group.ranks; });
-  if (group.isAborted) {
+  group.changed.wait(lock,
+                     [&] { return group.aborted.count(rank) > 0 || sum.arrived >= group.ranks; });
+  if (group.aborted.count(rank) > 0) {
     return;
   }
   at::Tensor total = sum.parts.front().clone();
@@ -166,10 +168,11 @@ int ncclCommDestroy(void* comm) {
 }
 
 int ncclCommAbort(void* comm) {
-  Group& group = *static_cast<Comm*>(comm)->group;
+  const auto& aborted = *static_cast<Comm*>(comm);
+  Group& group = *aborted.group;
   {
     const std::lock_guard<std::mutex> lock(group.mutex);
-    group.isAborted = true;
+    group.aborted.insert(aborted.rank);
     group.changed.notify_all();
   }
   delete static_cast<Comm*>(comm);
