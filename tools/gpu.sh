@@ -94,7 +94,7 @@ run() {
   if timed configure configure_gpu "$folder" "$torch" "$build" &&
     timed build cmake --build "$build" --parallel "$(jobs)" \
       --target gpu_test gpu_gradients device_step_benchmark fashion_mnist cifar10; then
-    timed 'ctest -L gpu' ctest --test-dir "$build" -L gpu --output-on-failure --timeout 240 || true
+    timed 'ctest -L gpu' ctest --test-dir "$build" -L gpu --no-tests=error --output-on-failure --timeout 240 || true
     timed 'cifar10, synthetic' "$build/bin/cifar10" --synthetic --max-steps 100 --log-dir "$build/runs/cifar10" || true
     timed 'step time' "$build/bin/device_step_benchmark" || true
   fi
