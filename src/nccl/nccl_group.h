@@ -41,8 +41,8 @@ class STEPTAPE_EXPORT NcclGroup {
 
   /// Queues the sum of `count` elements of all ranks, in place.
   ///
-  /// The order of additions is NCCL's: the same on every rank, but it depends on the number of ranks
-  /// and on how GPUs are connected. Elements of 16 bits are rounded after each addition.
+  /// The order of additions is NCCL's: the same on every rank, but it depends on the number of
+  /// ranks and on how GPUs are connected. Elements of 16 bits are rounded after each addition.
   ///
   /// @param name   For error messages.
   /// @param data   Memory of the GPU.
@@ -63,7 +63,7 @@ class STEPTAPE_EXPORT NcclGroup {
  private:
   struct State;
 
-  NcclGroup(std::shared_ptr<State> state);
+  explicit NcclGroup(std::shared_ptr<State> state);
 
   std::shared_ptr<State> state_;
   std::string latest_;                  // name of the operation queued last

@@ -47,8 +47,8 @@ struct STEPTAPE_EXPORT NcclLibrary {
   /// @param why  Receives the reason if the result is null.
   static std::shared_ptr<const NcclLibrary> load(const std::string& name, std::string& why);
 
-  /// Returns which GPU is the thread's current one, as an address on the node's bus: "0000:3b:00.0".
-  /// Empty if this is unknown.
+  /// Returns which GPU is the thread's current one, as an address on the node's bus:
+  /// "0000:3b:00.0". Empty if this is unknown.
   std::string currentGpu() const;
 };
 

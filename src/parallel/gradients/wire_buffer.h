@@ -16,8 +16,8 @@ std::optional<DType> averagedType(at::ScalarType type);
 /// For messages about other types.
 inline constexpr const char* kAveragedTypes = "Float, Double, Half or BFloat16";
 
-/// Returns the tensor whose elements travel for those of `memory`: a new one of another element type,
-/// or `memory` itself.
+/// Returns the tensor whose elements travel for those of `memory`: a new one of another element
+/// type, or `memory` itself.
 at::Tensor wireFor(const at::Tensor& memory, Compression compression);
 
 /// Numbers that are sent between ranks. Those of a device are copied to main memory, which every
