@@ -18,9 +18,10 @@ namespace steptape::detail {
 /// The ranks of a communicator as a group of NCCL. Each rank has a GPU of its own: the current
 /// device of the thread that makes the group.
 ///
-/// NCCL's operations are queued on a stream, and no call waits for another rank. They do not compare
-/// what ranks call: ranks must queue the same operations in the same order. A thread of the group
-/// looks at the oldest unfinished operation. If it exceeds the time limit, or if NCCL reports an
+/// NCCL's operations are queued on a stream, and no call waits for another rank, except the first
+/// of each size, in which NCCL connects the ranks. Nothing compares what ranks call: they must
+/// queue the same operations in the same order. A thread of the group looks at the oldest
+/// unfinished operation. If it exceeds the time limit, or if NCCL reports an
 /// error, the thread aborts the group, so that its stream and a host that waits for the stream
 /// continue.
 ///

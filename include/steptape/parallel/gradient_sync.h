@@ -119,9 +119,9 @@ struct GradientSyncStats {
 /// the sums of its node.
 ///
 /// NCCL: for parameters on GPUs. One sum per bucket, started by hooks while backward() still runs,
-/// on a stream of its own. No call waits for the GPU. The order of additions is NCCL's, and elements
-/// of 16 bits are rounded after each addition. If a rank is lost, the sums end after
-/// Communicator::timeout() at the latest, and the next call throws.
+/// on a stream of its own. No call but the first waits for the GPU. The order of additions is
+/// NCCL's, and elements of 16 bits are rounded after each addition. If a rank is lost, the sums end
+/// after Communicator::timeout() at the latest, and the next call throws.
 ///
 /// Messages: otherwise. One allreduce per bucket, started by hooks while backward() still runs.
 /// Buckets hold the parameters in the order in which their gradients were ready in the first step.

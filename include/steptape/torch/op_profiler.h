@@ -47,10 +47,10 @@ struct OpProfilerOptions {
   bool deviceTimes = true;
   /// With `deviceTimes`, records every kernel and copy of CUDA devices under its own name, and the
   /// calls that launched them, by the Kineto in LibTorch and CUPTI. The devices are then not timed
-  /// by events. The first recorded or warm-up step of the process initializes CUPTI, which takes up
-  /// to some seconds; CUPTI then adds about 1 us to each launch. Kernels are not recorded if
-  /// LibTorch has no CUPTI, if another profiler uses it, if `maxTraceSpans` is 0, or with
-  /// `maxOverhead`, which cannot limit CUPTI.
+  /// by events. The first recorded or warm-up step of the process initializes CUPTI and waits for
+  /// it; CUPTI then makes each launch slower. Kernels are not recorded if LibTorch has no CUPTI, if
+  /// another profiler uses it, if `maxTraceSpans` is 0, or with `maxOverhead`, which cannot limit
+  /// CUPTI.
   bool kernels = true;
   bool stacks = false;  ///< As in ProfilerOptions.
   /// Records one of this many operators, chosen at random: 1, 10, 100 or 1000. Calls and total
