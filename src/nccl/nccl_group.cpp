@@ -112,7 +112,7 @@ struct NcclGroup::State {
 };
 
 std::unique_ptr<NcclGroup> NcclGroup::make(Communicator& world, const std::string& library,
-                                           std::string& why) {
+                                           std::chrono::milliseconds timeout, std::string& why) {
   Hello mine;
   const std::shared_ptr<const NcclLibrary> nccl = NcclLibrary::load(library, mine.problem);
   NcclLibrary::UniqueId id{};
@@ -149,7 +149,7 @@ std::unique_ptr<NcclGroup> NcclGroup::make(Communicator& world, const std::strin
   }
   auto state = std::make_shared<State>();
   state->nccl = nccl;
-  state->timeout = world.timeout();
+  state->timeout = timeout;
   state->rank = world.rank();
   {
     const MutexLock lock(state->mutex);

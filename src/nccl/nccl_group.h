@@ -31,10 +31,11 @@ class STEPTAPE_EXPORT NcclGroup {
   /// Makes a group of the ranks of `world`. Collective.
   ///
   /// @param library As for dlopen(3), such as "libnccl.so.2"; equal on all ranks.
+  /// @param timeout How long an operation may be the oldest unfinished one.
   /// @param why     If the result is null: receives the reason, the same on every rank.
   /// @return null on every rank if a rank has no NCCL, or shares its GPU with another rank.
   static std::unique_ptr<NcclGroup> make(Communicator& world, const std::string& library,
-                                         std::string& why);
+                                         std::chrono::milliseconds timeout, std::string& why);
   NcclGroup(const NcclGroup&) = delete;
   NcclGroup& operator=(const NcclGroup&) = delete;
   /// Waits for the operations on this rank's GPU, or aborts them if the group has failed.

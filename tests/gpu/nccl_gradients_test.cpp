@@ -3,11 +3,9 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "steptape/base/error.h"
@@ -15,6 +13,7 @@
 #include "steptape/testing/thread_communicator.h"
 
 #include "gpu/simulated/simulated_gpu.h"
+#include "support/expect_error.h"
 
 #include <c10/core/DeviceGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
@@ -202,15 +201,6 @@ TEST(NcclGradients, TravelThroughMainMemoryIfNcclDoesNotStart) {
   expectClose(trained[0].parameters, trainedByOne(), 1e-5);
 }
 
-std::string errorOf(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return {};
-}
-
 /// A rank that has averaged gradients once, so that its buckets and NCCL's group exist.
 class Rank {
  public:
@@ -230,14 +220,6 @@ class Rank {
   void backward() { lossOf(model_, world_->rank(), 0, device_).backward(); }
   void waitForGpu() const {
     c10::impl::VirtualGuardImpl(device_.type()).synchronizeDevice(device_.index());
-  }
-  /// Returns the error of synchronize(), or no text.
-  std::string errorOfSync() {
-    return errorOf([this] { sync_->synchronize(); });
-  }
-  /// Returns the error of backward(), whose hooks queue the sums.
-  std::string errorOfBackward() {
-    return errorOf([this] { backward(); });
   }
 
  private:
@@ -284,52 +266,11 @@ TEST(NcclGradients, OfALostRankEndInAnError) {
       return;  // never sums again
     }
     rank.backward();
-    EXPECT_THAT(rank.errorOfSync(), HasSubstr("rank 1"));
+    test::expectError(ErrorCode::kDeadlineExceeded, "rank 1", [&] { rank.sync().synchronize(); });
     // A host that waits for the GPU continues.
     rank.waitForGpu();
-    EXPECT_THAT(rank.errorOfSync(), HasSubstr("rank 1"));
+    test::expectError(ErrorCode::kDeadlineExceeded, "rank 1", [&] { rank.sync().synchronize(); });
   });
-}
-
-TEST(NcclGradients, ThatAnotherGpuDoesNotJoinEndAfterTheTimeLimit) {
-  std::vector<std::string> errors(2);
-  testing::runRanksShared(2, [&errors](const World& world) {
-    world->setTimeout(std::chrono::milliseconds(300));
-    Rank rank(world);
-    rank.waitForGpu();
-    if (world->rank() == 1) {
-      simulated_gpu::delayNcclOfRank(1, std::chrono::milliseconds(1000));
-    }
-    world->barrier();
-    rank.backward();
-    rank.errorOfSync();  // The hosts meet; the GPUs may have failed already.
-    rank.waitForGpu();
-    errors[static_cast<std::size_t>(world->rank())] = rank.errorOfBackward();
-  });
-  EXPECT_THAT(errors[0], HasSubstr("rank 0: NCCL's group was aborted: the GPUs of other ranks did "
-                                   "not come within 300 ms in the sum of gradients of bucket 0 ("));
-}
-
-TEST(NcclGradients, EndInNcclsError) {
-  std::vector<std::string> errors(2);
-  testing::runRanksShared(2, [&errors](const World& world) {
-    Rank rank(world);
-    rank.waitForGpu();
-    if (world->rank() == 1) {
-      simulated_gpu::delayNcclOfRank(1, std::chrono::milliseconds(1000));
-    }
-    world->barrier();
-    rank.backward();
-    world->barrier();
-    simulated_gpu::ncclReportsError(6);
-    rank.errorOfSync();
-    rank.waitForGpu();
-    errors[static_cast<std::size_t>(world->rank())] = rank.errorOfBackward();
-  });
-  simulated_gpu::ncclReportsError(0);
-  EXPECT_THAT(errors[0],
-              HasSubstr("NCCL reports \"remote process exited\" in the sum of gradients of "
-                        "bucket 0 ("));
 }
 
 }  // namespace

@@ -80,16 +80,12 @@ at::ScalarType typeOf(int type) {
   }
 }
 
-std::atomic<int> lateRank{-1};
-std::atomic<std::int64_t> lateMillis{0};
-
-void delay(int rank) {
-  const std::int64_t more = rank == lateRank ? lateMillis.exchange(0) : 0;
-  std::this_thread::sleep_for(std::chrono::milliseconds(3 + more));
+void delay() {
+  std::this_thread::sleep_for(std::chrono::milliseconds(3));
 }
 
 void sum(Group& group, int rank, std::int64_t number, const at::Tensor& mine) {
-  delay(rank);
+  delay();
   std::unique_lock<std::mutex> lock(group.mutex);
   Sum& sum = group.sums[number];
   sum.parts.resize(static_cast<std::size_t>(group.ranks));
@@ -109,7 +105,7 @@ void sum(Group& group, int rank, std::int64_t number, const at::Tensor& mine) {
     group.sums.erase(number);
   }
   lock.unlock();
-  delay(-2);
+  delay();
   at::Tensor(mine).copy_(total);
 }
 
@@ -123,10 +119,6 @@ void ncclReportsError(int error) {
 }
 void ncclFailsToStart(int error) {
   initError = error;
-}
-void delayNcclOfRank(int rank, std::chrono::milliseconds delay) {
-  lateRank = rank;
-  lateMillis = delay.count();
 }
 void ranksShareGpus(bool whether) {
   sharesGpus = whether;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -64,8 +63,6 @@ std::int64_t ncclSums();
 void ncclReportsError(int error);
 /// Sets what ncclCommInitRank() returns.
 void ncclFailsToStart(int error);
-/// Delays the next sum of a rank.
-void delayNcclOfRank(int rank, std::chrono::milliseconds delay);
 /// Sets whether all ranks find themselves on the same GPU.
 void ranksShareGpus(bool whether);
 

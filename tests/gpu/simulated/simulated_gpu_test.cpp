@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/simulated/simulated_gpu.h"
 
-#include <chrono>
 #include <cmath>
 #include <csignal>
-#include <thread>
+#include <future>
 #include <vector>
 
 #include <c10/core/Event.h>
@@ -66,19 +65,38 @@ TEST(SimulatedGpu, RunsWorkInTheOrderOfItsStream) {
   EXPECT_EQ(tensor.cpu()[3].item<float>(), 5);
 }
 
+/// Work that lasts until open().
+class Gate {
+ public:
+  void wait() const { isOpen_.wait(); }
+  void open() { open_.set_value(); }
+
+ private:
+  std::promise<void> open_;
+  std::shared_future<void> isOpen_ = open_.get_future().share();
+};
+
 TEST(SimulatedGpu, ShowsThatAStreamDidNotWaitForAnother) {
   const c10::impl::VirtualGuardImpl guard(kType);
   const auto sumOnOtherStream = [&](bool waits) {
+    Gate gate;
     at::Tensor tensor = torch::zeros({4}, device());
-    keepBusy(device(), 50);
+    waitForCurrentStream(device());
+    enqueue(currentStream(device()), [&gate] { gate.wait(); });
     tensor.add_(1);
     c10::Event event(kType);
     event.record(guard.getStream(device()));
     const c10::StreamGuard onOther(guard.getStreamFromGlobalPool(device()));
     if (waits) {
       event.block(guard.getStream(device()));
+      gate.open();
     }
-    return tensor.sum().cpu().item<float>();
+    const float sum = tensor.sum().cpu().item<float>();
+    if (!waits) {
+      gate.open();
+    }
+    event.synchronize();
+    return sum;
   };
   EXPECT_EQ(sumOnOtherStream(false), 0);
   EXPECT_EQ(sumOnOtherStream(true), 4);
@@ -87,18 +105,23 @@ TEST(SimulatedGpu, ShowsThatAStreamDidNotWaitForAnother) {
 TEST(SimulatedGpu, ShowsThatFreedMemoryIsStillUsed) {
   const c10::impl::VirtualGuardImpl guard(kType);
   const auto readAfterFree = [&](bool isRecorded) {
+    Gate gate;
     at::Tensor tensor = torch::ones({4}, device());
     waitForCurrentStream(device());
     const c10::Stream other = guard.getStreamFromGlobalPool(device());
     float read = 0;
-    enqueue(other.native_handle(), [&read, view = kernelView(tensor.data_ptr())] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    enqueue(other.native_handle(), [&, view = kernelView(tensor.data_ptr())] {
+      gate.wait();
       read = *static_cast<float*>(view);
     });
     if (isRecorded) {
       guard.recordDataPtrOnStream(tensor.storage().data_ptr(), other);
     }
     tensor.reset();
+    if (!isRecorded) {
+      waitForCurrentStream(device());
+    }
+    gate.open();
     guard.synchronizeStream(other);
     return read;
   };
