@@ -9,6 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "steptape/base/export.h"
+
 #include "base/mutex.h"
 #include "profile/device_activity.h"
 #include "span/span_collector.h"
@@ -16,7 +18,7 @@
 namespace steptape::detail {
 
 /// A line through two moments that are known on both Unix time and readTicks().
-class ActivityClock {
+class STEPTAPE_EXPORT ActivityClock {
  public:
   struct Moment {
     std::uint64_t ticks;
@@ -50,7 +52,7 @@ class ActivityClock {
 /// ends is reported whole, also if it ends later.
 ///
 /// @threads Thread-safe, but take() on one thread at a time.
-class DeviceActivities {
+class STEPTAPE_EXPORT DeviceActivities {
  public:
   explicit DeviceActivities(std::unique_ptr<ActivityRecorder> recorder);
   /// Stops recording.

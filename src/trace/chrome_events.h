@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "steptape/base/export.h"
+
 #include "trace/json_value.h"
 
 namespace steptape::detail {
@@ -34,6 +36,6 @@ class ChromeEventSink {
 void readChromeEvents(const std::string& path, ChromeEventSink* sink);
 
 /// Returns the members of a JSON object; none if `json` is anything else.
-std::vector<JsonMember> jsonMembers(const std::string& json);
+STEPTAPE_EXPORT std::vector<JsonMember> jsonMembers(const std::string& json);
 
 }  // namespace steptape::detail

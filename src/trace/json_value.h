@@ -5,10 +5,12 @@
 #include <optional>
 #include <string>
 
+#include "steptape/base/export.h"
+
 namespace steptape::detail {
 
 /// A value in JSON from another program.
-struct JsonValue {
+struct STEPTAPE_EXPORT JsonValue {
   std::string text;  ///< The value of a string; else the JSON, such as `{"a": [1, 2]}`.
   double real = 0;   ///< For a number.
   bool isString = false;
