@@ -75,7 +75,8 @@ std::unique_ptr<DeviceSums> DeviceSums::make(const std::vector<GradientBucket>& 
     return nullptr;
   }
   const c10::DeviceGuard guard(*device);
-  std::unique_ptr<NcclGroup> group = NcclGroup::make(world, options.ncclLibrary, world.timeout(), why);
+  std::unique_ptr<NcclGroup> group =
+      NcclGroup::make(world, options.ncclLibrary, world.timeout(), why);
   if (!group) {
     return nullptr;
   }
