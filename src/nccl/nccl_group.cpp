@@ -78,6 +78,13 @@ struct NcclGroup::State {
     }
   }
 
+  void requireUsable() const STEPTAPE_REQUIRES(mutex) {
+    if (comm == nullptr) {
+      throw Error(ErrorCode::kDeadlineExceeded,
+                  "rank " + std::to_string(rank) + ": NCCL's group was aborted: " + abortedBecause);
+    }
+  }
+
   void dropEnded() STEPTAPE_REQUIRES(mutex) {
     while (!operations.empty() && operations.front().hasEnded()) {
       operations.pop_front();
@@ -101,8 +108,8 @@ struct NcclGroup::State {
     const std::string where = " in the sum of " + operations.front().name;
     int result = NcclLibrary::kSuccess;
     nccl->commGetAsyncError(comm, &result);
-    if (result != NcclLibrary::kSuccess && result != NcclLibrary::kInProgress) {
-      abort(std::string("NCCL reports \"") + nccl->getErrorString(result) + "\"" + where);
+    if (NcclLibrary::failed(result)) {
+      abort(nccl->reportOf(result) + where);
     } else if (Clock::now() - operations.front().oldestSince > timeout) {
       abort("the GPUs of other ranks did not come within " + std::to_string(timeout.count()) +
             " ms" + where);
@@ -122,7 +129,7 @@ std::unique_ptr<NcclGroup> NcclGroup::make(Communicator& world, const std::strin
     if (world.rank() == 0) {
       const int result = nccl->getUniqueId(&id);
       if (result != NcclLibrary::kSuccess) {
-        mine.problem = std::string("NCCL reports \"") + nccl->getErrorString(result) + "\"";
+        mine.problem = nccl->reportOf(result);
       }
     }
   }
@@ -136,9 +143,7 @@ std::unique_ptr<NcclGroup> NcclGroup::make(Communicator& world, const std::strin
   world.broadcast(id.bytes.data(), id.bytes.size(), 0, options);
   NcclLibrary::Comm comm = nullptr;
   const int result = nccl->commInitRank(&comm, world.size(), id, world.rank());
-  mine.problem = result == NcclLibrary::kSuccess
-                     ? ""
-                     : std::string("NCCL reports \"") + nccl->getErrorString(result) + "\"";
+  mine.problem = result == NcclLibrary::kSuccess ? "" : nccl->reportOf(result);
   options.name = "start of NCCL's group";
   why = problemOf(world.allgather(Hello{mine.problem, ""}.text(), options));
   if (!why.empty()) {
@@ -174,24 +179,22 @@ NcclGroup::~NcclGroup() {
 
 void NcclGroup::sum(const std::string& name, void* data, std::size_t count, DType type,
                     void* stream) {
-  requireUsable();
   const MutexLock lock(state_->mutex);
+  state_->requireUsable();
   const int result = state_->nccl->allReduce(data, data, count, ncclType(type).value(),
                                              NcclLibrary::kSum, state_->comm, stream);
-  if (result != NcclLibrary::kSuccess && result != NcclLibrary::kInProgress) {
-    const std::string why = std::string("NCCL reports \"") + state_->nccl->getErrorString(result) +
-                            "\" for the sum of " + name;
+  if (NcclLibrary::failed(result)) {
+    const std::string why = state_->nccl->reportOf(result) + " for the sum of " + name;
     state_->abort(why);
     throw Error(ErrorCode::kIoError, "rank " + std::to_string(state_->rank) + ": " + why);
   }
-  latest_ = name;
 }
 
-void NcclGroup::watch(std::function<bool()> hasEnded) {
+void NcclGroup::watch(const std::string& name, std::function<bool()> hasEnded) {
   {
     const MutexLock lock(state_->mutex);
     state_->dropEnded();
-    state_->operations.push_back({latest_, std::move(hasEnded), Clock::now()});
+    state_->operations.push_back({name, std::move(hasEnded), Clock::now()});
   }
   if (!thread_) {
     thread_ =
@@ -206,11 +209,7 @@ void NcclGroup::abort(const std::string& why) noexcept {
 
 void NcclGroup::requireUsable() const {
   const MutexLock lock(state_->mutex);
-  if (state_->comm == nullptr) {
-    throw Error(ErrorCode::kDeadlineExceeded,
-                "rank " + std::to_string(state_->rank) +
-                    ": NCCL's group was aborted: " + state_->abortedBecause);
-  }
+  state_->requireUsable();
 }
 
 }  // namespace steptape::detail

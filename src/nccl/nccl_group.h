@@ -54,8 +54,9 @@ class STEPTAPE_EXPORT NcclGroup {
   void sum(const std::string& name, void* data, std::size_t count, DType type, void* stream);
   /// Lets the group's thread watch the operation queued last.
   ///
+  /// @param name     As for sum().
   /// @param hasEnded Returns without waiting whether the GPU has completed it. Any thread.
-  void watch(std::function<bool()> hasEnded);
+  void watch(const std::string& name, std::function<bool()> hasEnded);
 
   /// Ends all operations, with undefined results. Every later sum() throws with `why`.
   void abort(const std::string& why) noexcept;
@@ -68,7 +69,6 @@ class STEPTAPE_EXPORT NcclGroup {
   explicit NcclGroup(std::shared_ptr<State> state);
 
   std::shared_ptr<State> state_;
-  std::string latest_;                  // name of the operation queued last
   std::unique_ptr<LoopThread> thread_;  // null until the first operation
 };
 

@@ -51,6 +51,10 @@ std::shared_ptr<const NcclLibrary> NcclLibrary::load(const std::string& name, st
   return library;
 }
 
+std::string NcclLibrary::reportOf(int result) const {
+  return std::string("NCCL reports \"") + getErrorString(result) + "\"";
+}
+
 std::string NcclLibrary::currentGpu() const {
   int device = 0;
   std::array<char, 64> id{};

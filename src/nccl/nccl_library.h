@@ -47,6 +47,11 @@ struct STEPTAPE_EXPORT NcclLibrary {
   /// @param why  Receives the reason if the result is null.
   static std::shared_ptr<const NcclLibrary> load(const std::string& name, std::string& why);
 
+  /// Returns whether a call with this result did not succeed and is not in progress either.
+  static bool failed(int result) { return result != kSuccess && result != kInProgress; }
+  /// Returns the reason for a message: NCCL reports "remote process exited".
+  std::string reportOf(int result) const;
+
   /// Returns which GPU is the thread's current one, as an address on the node's bus:
   /// "0000:3b:00.0". Empty if this is unknown.
   std::string currentGpu() const;

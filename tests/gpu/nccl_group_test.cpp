@@ -45,7 +45,7 @@ class Member {
     group_->sum("the numbers", numbers_.data_ptr(), 4, DType::kFloat32, stream().native_handle());
     auto ended = std::make_shared<c10::Event>(simulated_gpu::kType);
     ended->record(stream());
-    group_->watch([ended] { return ended->query(); });
+    group_->watch("the numbers", [ended] { return ended->query(); });
   }
   /// Waits as a host that reads a result.
   void waitForGpu() const { stream().synchronize(); }

@@ -6,11 +6,10 @@
 #include <utility>
 
 #include "base/got_expected.h"
+#include "parallel/gradients/current_stream.h"
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
-#include <c10/core/Stream.h>
-#include <c10/core/impl/VirtualGuardImpl.h>
 
 namespace steptape::detail {
 namespace {
@@ -89,8 +88,7 @@ void WireBuffer::copy(const at::Tensor& from, const at::Tensor& to) {
     return;
   }
   to.copy_(from, /*non_blocking=*/true);
-  const c10::Device device = tensor_.device();
-  c10::impl::VirtualGuardImpl(device.type()).getStream(device).synchronize();
+  currentStream(tensor_.device()).synchronize();
 }
 
 CompressedBucket::CompressedBucket(at::Tensor memory, Compression compression)

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "parallel/gradients/current_stream.h"
 #include "parallel/gradients/wire_buffer.h"
 
 #include <c10/core/DeviceGuard.h>
@@ -22,10 +23,6 @@
 namespace steptape::detail {
 namespace {
 
-c10::Stream currentStream(c10::Device device) {
-  return c10::impl::VirtualGuardImpl(device.type()).getStream(device);
-}
-
 void* handleOf(const c10::Stream& stream) {
 #if STEPTAPE_STREAMS_HAVE_HANDLES
   return stream.native_handle();
@@ -36,11 +33,10 @@ void* handleOf(const c10::Stream& stream) {
 }
 
 /// Lets `later` wait for the work that `earlier` holds now.
-std::shared_ptr<c10::Event> order(const c10::Stream& earlier, const c10::Stream& later) {
-  auto event = std::make_shared<c10::Event>(earlier.device_type());
-  event->record(earlier);
-  event->block(later);
-  return event;
+void order(const c10::Stream& earlier, const c10::Stream& later) {
+  c10::Event event(earlier.device_type());
+  event.record(earlier);
+  event.block(later);
 }
 
 /// Returns on which device all buckets are; none if they are on several, or in main memory.
@@ -126,7 +122,7 @@ void DeviceSums::add(std::size_t bucket) {
   }
   auto ended = std::make_shared<c10::Event>(device_.type());
   ended->record(stream_);
-  group_->watch([ended = std::move(ended)] { return ended->query(); });
+  group_->watch(buckets_[bucket].name, [ended = std::move(ended)] { return ended->query(); });
 }
 
 void DeviceSums::finish() {

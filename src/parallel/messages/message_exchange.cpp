@@ -14,6 +14,7 @@
 #include "steptape/base/error.h"
 #include "steptape/comm/rank_log.h"
 
+#include "parallel/gradients/current_stream.h"
 #include "parallel/gradients/gradient_exchange.h"
 #include "parallel/gradients/norm_limit.h"
 #include "parallel/messages/adasum.h"
@@ -24,8 +25,6 @@
 #include "parallel/messages/gradient_bucket.h"
 #include "parallel/messages/gradient_hooks.h"
 #include "parallel/messages/power_sgd.h"
-
-#include <c10/core/impl/VirtualGuardImpl.h>
 
 namespace steptape::detail {
 namespace {
@@ -310,7 +309,7 @@ class MessageExchange final : public GradientExchange {
       deviceSums_->add(launched_);
     } else {
       if (!device.is_cpu()) {
-        bucket.stream = c10::impl::VirtualGuardImpl(device.type()).getStream(device);
+        bucket.stream = currentStream(device);
       }
       push(*chains_[launched_]);
     }
