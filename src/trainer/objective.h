@@ -30,6 +30,8 @@ class Objective {
 
   Outcome operator()(const Batch& batch) const;
 
+  c10::Device device() const { return device_; }
+
   /// Copies the batch to the device, unless it is there.
   void toDevice(Batch& batch) const;
 

@@ -17,42 +17,54 @@ at::Tensor summable(const at::Tensor& tensor) {
   return type == at::kHalf || type == at::kBFloat16 ? dense.to(at::kFloat) : dense;
 }
 
-/// The norms of all tensors, in their order.
+/// The norms of all tensors, in their order, on the device of the first.
 at::Tensor normsOf(const std::vector<at::Tensor>& tensors) {
   std::vector<at::Tensor> norms = at::_foreach_norm(tensors, 2);
   for (at::Tensor& norm : norms) {
-    norm = norm.to(norms.front().device());
+    norm = norm.to(norms.front().device(), /*non_blocking=*/true);
   }
-  return at::stack(norms).to(at::kCPU, at::kDouble);
+  return at::stack(norms);
+}
+
+DeviceCopier::Copy toMainMemory(const at::Tensor& tensor) {
+  const DeviceCopier& copier = DeviceCopier::current();
+  return copier.canCopy(tensor) ? copier.copy(tensor) : DeviceCopier::Copy{tensor.cpu(), nullptr};
 }
 
 }  // namespace
 
-ParameterNorms parameterNorms(const torch::nn::Module& module) {
+RequestedNorms::RequestedNorms(const torch::nn::Module& module) {
   const at::NoGradGuard noGradients;
-  ParameterNorms norms;
   std::vector<at::Tensor> tensors;
   for (const auto& parameter : module.named_parameters()) {
-    norms.parameters.push_back({parameter.key(), 0});
+    norms_.parameters.push_back({parameter.key(), 0});
     tensors.push_back(summable(parameter.value()));
   }
   for (const auto& parameter : module.named_parameters()) {
     if (parameter.value().grad().defined()) {
-      norms.gradients.push_back({parameter.key(), 0});
+      norms_.gradients.push_back({parameter.key(), 0});
       tensors.push_back(summable(parameter.value().grad()));
     }
   }
-  if (tensors.empty()) {
-    return norms;
+  if (!tensors.empty()) {
+    values_ = toMainMemory(normsOf(tensors));
   }
-  const at::Tensor values = normsOf(tensors);
-  const double* value = values.data_ptr<double>();
-  for (std::vector<MetricValue>* list : {&norms.parameters, &norms.gradients}) {
-    for (MetricValue& norm : *list) {
-      norm.value = *value++;
+}
+
+ParameterNorms RequestedNorms::take() {
+  if (values_) {
+    if (values_->arrival) {
+      values_->arrival->wait();
+    }
+    const at::Tensor values = values_->host.to(at::kDouble);
+    const double* value = values.data_ptr<double>();
+    for (std::vector<MetricValue>* list : {&norms_.parameters, &norms_.gradients}) {
+      for (MetricValue& norm : *list) {
+        norm.value = *value++;
+      }
     }
   }
-  return norms;
+  return std::move(norms_);
 }
 
 double totalNorm(const std::vector<MetricValue>& norms) {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "steptape/trainer/training_result.h"
+
+#include "torch/device_copy.h"
 
 namespace torch::nn {
 class Module;
@@ -17,8 +20,21 @@ struct ParameterNorms {
   std::vector<MetricValue> gradients;
 };
 
-/// Waits for the device once.
-ParameterNorms parameterNorms(const torch::nn::Module& module);
+/// Norms of the values that a model has when they are requested, on their way from a device.
+///
+/// Not thread-safe: one thread at a time.
+class RequestedNorms {
+ public:
+  /// Does not wait for a device.
+  explicit RequestedNorms(const torch::nn::Module& module);
+
+  /// Waits until a device has computed them. Call it once.
+  ParameterNorms take();
+
+ private:
+  ParameterNorms norms_;  // without values
+  std::optional<DeviceCopier::Copy> values_;
+};
 
 /// The norm of everything together.
 double totalNorm(const std::vector<MetricValue>& norms);

@@ -17,7 +17,7 @@ struct EpochStatus {
   std::int64_t epochs = 0;  ///< Number of epochs.
   std::int64_t step = 0;    ///< Steps done of this epoch.
   std::int64_t steps = 0;   ///< Steps in an epoch; 0: unknown.
-  double loss = 0;          ///< Of the latest step, over all ranks.
+  double loss = 0;          ///< Of the latest step that has one, over all ranks.
   double seconds = 0;       ///< Since this process began the epoch.
   Throughput speed;
   double secondsLeft = 0;  ///< Of this epoch.

@@ -45,24 +45,26 @@ void RunState::agreeOnStep() {
     signal_ = agreed.signal;
   }
   checkpointIsDue_ = checkpointIsDue_ || agreed.checkpoint;
-  loss_ = exchange_.loss();
+  if (exchange_.loss().weight > 0) {
+    loss_ = exchange_.loss();
+  }
   input_ = exchange_.input();
 }
 
 void RunState::agree() {
-  const MetricMoments loss = loss_;
+  agreeOnLoss(0, 0);
+}
+
+void RunState::agreeOnLoss(double loss, double samples) {
   const StepExchange::Input input = input_;
-  postStep(0, 0, false);
+  postStep(loss, samples, false);
   agreeOnStep();
-  loss_ = loss;
   input_ = input;
 }
 
 void RunState::agreeOnInput(bool hasStep) {
-  const MetricMoments loss = loss_;
   postStep(0, 0, hasStep);
   agreeOnStep();
-  loss_ = loss;
 }
 
 void RunState::checkpointWritten() {

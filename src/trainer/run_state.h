@@ -30,7 +30,7 @@ struct TrainerParts {
 };
 
 /// The progress of a run, and whether it continues; shared by its parts. Everything except
-/// TrainingContext::loss and `batch` is the same on every rank.
+/// TrainingContext::loss() and `batch` is the same on every rank.
 ///
 /// @threads Not thread-safe: one thread at a time, the communicator's.
 class RunState {
@@ -60,10 +60,15 @@ class RunState {
 
   // The agreement on requests of callbacks, signals and clocks: during a step, together with the
   // exchange of the gradients, or immediately.
+  /// @param loss    This rank's, of `samples`; of the previous step if the ranks report late. No
+  ///                samples on any rank: lossOfRanks() stays.
+  /// @param hasStep Whether this rank has data for another step.
   void postStep(double loss, double samples, bool hasStep);
   /// @throws Error(kFailedPrecondition) if a callback of any rank threw.
   void agreeOnStep();
   void agree();
+  /// As agree(), with the losses of a step.
+  void agreeOnLoss(double loss, double samples);
 
   /// Whether a rank does not know its number of batches in this epoch. All ranks then read one step
   /// ahead, and a BatchLoader is further than `progress`.
@@ -73,7 +78,7 @@ class RunState {
   /// Agrees on the input before the first step of an epoch. Collective.
   void agreeOnInput(bool hasStep);
 
-  /// Returns the losses of all ranks in the latest step.
+  /// Returns the losses of all ranks in the latest step whose losses were exchanged.
   const MetricMoments& lossOfRanks() const { return loss_; }
 
   bool checkpointIsDue() const { return checkpointIsDue_; }

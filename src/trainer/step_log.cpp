@@ -5,7 +5,6 @@
 
 #include "steptape/torch/tensor_traits.h"
 
-#include "trainer/parameter_norms.h"
 #include "trainer/run_charts.h"
 
 #include <torch/nn/module.h>
@@ -98,12 +97,16 @@ void StepLog::histograms(const torch::nn::Module& module, std::int64_t step) {
   }
 }
 
-void StepLog::norms(const torch::nn::Module& module, double clipFactor, std::int64_t step) {
+std::optional<RequestedNorms> StepLog::requestNorms(const torch::nn::Module& module) {
   if (!job_.isEnabled()) {
-    return;
+    return std::nullopt;
   }
   const Stopwatch::Scope timing(time_);
-  const ParameterNorms norms = parameterNorms(module);
+  return RequestedNorms(module);
+}
+
+void StepLog::norms(const ParameterNorms& norms, double clipFactor, std::int64_t step) {
+  const Stopwatch::Scope timing(time_);
   StepBatch scalars = job_.atStep(step);
   for (const MetricValue& norm : norms.parameters) {
     scalars.add("parameter_norms/" + norm.name, norm.value);

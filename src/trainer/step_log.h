@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "steptape/checkpoint/checkpoint.h"
 #include "steptape/comm/metric_moments.h"
 #include "steptape/distributed/distributed_writer.h"
 #include "steptape/trainer/trainer_options.h"
 
+#include "trainer/parameter_norms.h"
 #include "trainer/progress_report.h"
 #include "trainer/stopwatch.h"
 
@@ -28,6 +30,7 @@ class StepLog {
     MetricMoments lossOfRanks;  ///< All ranks'.
     double learningRate = 0;
     double gradientNorm = 0;  ///< NaN: unknown.
+    double clipFactor = 1;    ///< By which the gradients were multiplied.
     double lossScale = 0;     ///< 0: not scaled.
   };
 
@@ -38,8 +41,10 @@ class StepLog {
   void epoch(const EpochStatus& status, std::int64_t step);
   void checkpoint(const CheckpointTimes& times);
   void histograms(const torch::nn::Module& module, std::int64_t step);
+  /// Returns the norms of this step for norms(); none if they would not be logged.
+  std::optional<RequestedNorms> requestNorms(const torch::nn::Module& module);
   /// Norms of the parameters, and of their gradients before the multiplication with `clipFactor`.
-  void norms(const torch::nn::Module& module, double clipFactor, std::int64_t step);
+  void norms(const ParameterNorms& norms, double clipFactor, std::int64_t step);
 
   /// Counts the time of a scope as logging.
   Stopwatch& time() { return time_; }

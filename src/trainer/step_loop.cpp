@@ -38,11 +38,13 @@ void StepLoop::startEpoch() {
   const TrainingProgress& progress = state_.progress;
   input_.startEpoch(progress);
   const std::int64_t left = input_.batchesLeft();
-  // The maximum over the ranks, and whether it is unknown on any rank.
-  std::array<std::int64_t, 2> ofRanks{progress.stepInEpoch + left / batchesPerStep_,
-                                      input_.lengthIsKnown() ? 0 : 1};
+  // The maximum over the ranks, whether it is unknown on any rank, and whether any has a device.
+  std::array<std::int64_t, 3> ofRanks{progress.stepInEpoch + left / batchesPerStep_,
+                                      input_.lengthIsKnown() ? 0 : 1,
+                                      objective_.device().is_cpu() ? 0 : 1};
   state_.world().allreduce(ofRanks, ReduceOp::kMax);
   state_.readsAhead = ofRanks[1] != 0;
+  reportsLate_ = ofRanks[2] != 0;
   if (state_.readsAhead) {
     startReadingAhead();
   } else if (ofRanks[0] == 0) {
@@ -116,7 +118,7 @@ void StepLoop::makeStep() {
         const auto timer = times_.time(StepPart::kInput);
         input_.readAhead();
       }
-      state_.postStep(step_.loss(), stepSamples_, input_.hasStep());
+      postStep();
       state_.copy.wait();
     }
     step_.exchange();
@@ -135,7 +137,17 @@ void StepLoop::makeStep() {
   if (state_.readsAhead && epochIsDone()) {
     jobSteps_ = progress.stepInEpoch;
   }
-  log();
+  if (unreported_) {
+    log(*unreported_);
+    unreported_.reset();
+  }
+  Report latest = report();
+  if (reportsLate_) {
+    unreported_ = std::move(latest);
+  } else {
+    complete(latest);
+    log(latest);
+  }
   times_.endStep(state_.progress.step);
 }
 
@@ -157,13 +169,33 @@ void StepLoop::learnFrom(Batch& batch) {
   stepSamples_ += static_cast<double>(batch.size());
 }
 
+void StepLoop::postStep() {
+  if (unreported_) {
+    complete(*unreported_);
+    state_.postStep(unreported_->values.loss, unreported_->samples, input_.hasStep());
+  } else if (reportsLate_) {
+    state_.postStep(0, 0, input_.hasStep());
+  } else {
+    state_.postStep(step_.loss()->value(), stepSamples_, input_.hasStep());
+  }
+}
+
+void StepLoop::settle() {
+  if (unreported_) {
+    complete(*unreported_);
+    state_.agreeOnLoss(unreported_->values.loss, unreported_->samples);
+    log(*unreported_);
+    unreported_.reset();
+  }
+}
+
 void StepLoop::noteBatch(bool endsStep) {
   TrainingContext& context = state_.context;
   ++context.batchInEpoch;
   if (endsStep) {
     ++state_.progress.stepInEpoch;
     context.step = ++state_.progress.step;
-    context.loss = step_.loss();
+    context.loss_ = step_.loss();
     context.learningRate = learningRateOf(state_.parts().optimizer);
     epochSamples_ += stepSamples_;
     if (countsFlops_ && stepSamples_ > 0) {
@@ -173,19 +205,33 @@ void StepLoop::noteBatch(bool endsStep) {
   }
 }
 
-void StepLoop::log() {
-  StepLog::Values values;
-  values.loss = state_.context.loss;
-  values.lossOfRanks = state_.lossOfRanks();
-  values.learningRate = state_.context.learningRate;
-  values.gradientNorm = step_.gradientNorm();
-  values.lossScale = step_.lossScale();
-  const std::int64_t step = state_.progress.step;
-  log_.step(values, step);
-  if (isDue(state_.options().parameterNormSteps, step)) {
-    log_.norms(*state_.parts().module, step_.clipFactor(), step);
+StepLoop::Report StepLoop::report() {
+  Report report;
+  report.step = state_.progress.step;
+  report.samples = stepSamples_;
+  report.loss = step_.loss();
+  report.values.learningRate = state_.context.learningRate;
+  report.values.lossScale = step_.lossScale();
+  if (isDue(state_.options().parameterNormSteps, report.step)) {
+    report.norms = log_.requestNorms(*state_.parts().module);
   }
-  jobSamples_ += values.lossOfRanks.weight;
+  return report;
+}
+
+void StepLoop::complete(Report& report) {
+  const auto timer = times_.time(StepPart::kBackward);  // The device is still there.
+  report.values.loss = report.loss->value();
+  report.values.gradientNorm = step_.gradientNorm();
+  report.values.clipFactor = step_.clipFactor();
+}
+
+void StepLoop::log(Report& report) {
+  report.values.lossOfRanks = state_.lossOfRanks();
+  log_.step(report.values, report.step);
+  if (report.norms) {
+    log_.norms(report.norms->take(), report.values.clipFactor, report.step);
+  }
+  jobSamples_ += report.values.lossOfRanks.weight;
 }
 
 void StepLoop::logThroughput() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "steptape/data/batch_loader.h"
@@ -38,11 +39,14 @@ class StepLoop {
                              : state_.progress.stepInEpoch >= jobSteps_;
   }
 
-  /// Trains for one step and logs it. Collective.
+  /// Trains for one step. Logs it, or on a device the previous one. Collective.
   ///
   /// @throws Error(kRankMismatch) on every rank if only some ranks have more batches, and the
   ///         options do not allow that.
   void makeStep();
+
+  /// Logs the latest step, and waits for its loss, unless it has been logged. Collective.
+  void settle();
 
   /// Logs the speed of all ranks in the steps since the last call; nothing without steps.
   void logThroughput();
@@ -59,11 +63,26 @@ class StepLoop {
   std::int64_t stepsPerEpoch() const { return jobSteps_; }
 
  private:
+  /// What is logged of a step.
+  struct Report {
+    std::int64_t step = 0;
+    double samples = 0;
+    std::shared_ptr<const StepLoss> loss;
+    StepLog::Values values;
+    std::optional<RequestedNorms> norms;
+  };
+
   void startReadingAhead();
   void checkInput() const;
   void learnFrom(Batch& batch);
+  /// Starts to exchange the ranks' losses and requests.
+  void postStep();
   void noteBatch(bool endsStep);
-  void log();
+  Report report();
+  /// Waits for what a device computes of a report. REQUIRES: no exchange since that step's.
+  void complete(Report& report);
+  /// REQUIRES: the report is complete, and RunState::lossOfRanks() are those of its step.
+  void log(Report& report);
   Throughput throughput(double samples, double seconds) const;
 
   RunState& state_;
@@ -73,6 +92,12 @@ class StepLoop {
   StepLog& log_;
   std::int64_t batchesPerStep_;
   StepInput input_;
+
+  /// Whether losses are exchanged and logged one step later, on every rank, because one of them
+  /// trains on a device: its host can then queue a step while the device is busy with the previous
+  /// one.
+  bool reportsLate_ = false;
+  std::optional<Report> unreported_;  ///< The latest step, if the ranks report late.
 
   /// Of the current epoch, including those before a resume: the maximum over the ranks. If a rank
   /// does not know its own: of the previous epoch, or 0.

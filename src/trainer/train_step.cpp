@@ -52,8 +52,7 @@ TrainStep::TrainStep(torch::nn::Module& module, torch::optim::Optimizer& optimiz
 
 void TrainStep::begin() {
   optimizer_.zero_grad();
-  lossSum_ = 0;
-  batches_ = 0;
+  loss_ = std::make_shared<StepLoss>();
 }
 
 void TrainStep::learn(const Objective& objective, const Batch& batch) {
@@ -70,8 +69,7 @@ void TrainStep::learn(const Objective& objective, const Batch& batch) {
     loss.backward();
   }
   noteWait(waited);
-  lossSum_ += loss.item<double>();
-  ++batches_;
+  loss_->add(loss);
 }
 
 void TrainStep::exchange() {
@@ -97,10 +95,6 @@ void TrainStep::stepScaled() {
     scaledNorm_ = torch::nn::utils::clip_grad_norm_(parameters_, maxNorm_);
   }
   optimizer_.step();
-}
-
-double TrainStep::loss() const {
-  return batches_ == 0 ? kNone : lossSum_ / static_cast<double>(batches_);
 }
 
 double TrainStep::gradientNorm() const {

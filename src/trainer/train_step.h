@@ -14,6 +14,7 @@
 
 #include "trainer/loss_scaler.h"
 #include "trainer/objective.h"
+#include "trainer/step_loss.h"
 
 #include <torch/nn/module.h>
 #include <torch/optim/optimizer.h>
@@ -44,9 +45,10 @@ class TrainStep {
   /// Returns whether the gradients remain readable after the step. The same on every rank.
   void setKeepGradients(bool keep) { sync_.setKeepGradients(keep); }
 
-  /// The mean of the losses of this step's batches; NaN without any.
-  double loss() const;
-  /// Before they were clipped; NaN if nothing clips them.
+  /// Of the step since begin().
+  std::shared_ptr<const StepLoss> loss() const { return loss_; }
+  /// Of the latest exchange, before they were clipped; NaN if nothing clips them. Waits for a
+  /// device.
   double gradientNorm() const;
   /// The factor by which the averaged gradients were multiplied to limit their norm.
   double clipFactor() const;
@@ -69,8 +71,7 @@ class TrainStep {
   double maxNorm_;
   std::optional<LossScaler> scaler_;
   GradientSync sync_;
-  double lossSum_ = 0;
-  std::int64_t batches_ = 0;
+  std::shared_ptr<StepLoss> loss_;
   double scaledNorm_;  ///< Of the unscaled gradients, if the loss is scaled.
 };
 

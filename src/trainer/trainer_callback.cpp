@@ -2,8 +2,13 @@
 #include "steptape/trainer/trainer_callback.h"
 
 #include "trainer/metric_lookup.h"
+#include "trainer/step_loss.h"
 
 namespace steptape {
+
+double TrainingContext::loss() const {
+  return (loss_ ? *loss_ : detail::StepLoss()).value();
+}
 
 double TrainingContext::metric(std::string_view name) const {
   return detail::metricIn(metrics, name, "TrainingContext");

@@ -80,11 +80,21 @@ TrainingResult TrainingRun::run() {
   try {
     runEpochs();
   } catch (...) {
+    logLastStep();
     // Before the parameters move out of the memory in which they were trained.
     state_.parts().callbacks.callOnException(state_.context);
     throw;
   }
   return result_;
+}
+
+void TrainingRun::logLastStep() noexcept {
+  if (loop_ && state_.world().size() == 1) {  // Several ranks may be out of step.
+    try {
+      loop_->settle();
+    } catch (const std::exception&) {  // The device has failed: its loss is lost.
+    }
+  }
 }
 
 void TrainingRun::runEpochs() {
@@ -172,11 +182,12 @@ void TrainingRun::afterStep() {
 }
 
 void TrainingRun::endEpoch() {
+  settle();
   const double samples = sumOverRanks(loop_->ownSamples(), state_.world());
   jobSamples_ += samples;
   const EpochStatus status = loop_->status(samples);
   EpochStatus ofRank = loop_->status(loop_->ownSamples());
-  ofRank.loss = state_.context.loss;
+  ofRank.loss = state_.context.loss();
   loop_->logThroughput();
   TrainingProgress& progress = state_.progress;
   if (loop_->epochIsDone()) {
@@ -215,6 +226,7 @@ void TrainingRun::judgeEpoch() {
 
 void TrainingRun::evaluate() {
   const PhaseScope phase(RunPhase::kValidation);
+  settle();
   state_.call(TrainerEvent::kBeforeEvaluation);
   state_.context.metrics = evaluator_.evaluate(objective_, test_);
   evaluatedStep_ = state_.progress.step;
@@ -317,7 +329,14 @@ void TrainingRun::tellOfStop() {
                   (checkpoint_.empty() ? "" : "; checkpoint: " + checkpoint_));
 }
 
+void TrainingRun::settle() {
+  if (loop_) {
+    loop_->settle();
+  }
+}
+
 void TrainingRun::save() {
+  settle();  // A run that resumes does not log it again.
   checkpoint_ = checkpoints_.save(*step_);
   savedStep_ = state_.progress.step;
   logCheckpoint();

@@ -59,6 +59,10 @@ class TrainingRun {
   void save();
   void saveBest();
   void logCheckpoint();
+  /// As StepLoop::settle().
+  void settle();
+  /// Logs the latest step of a run that an exception ends, if this is possible.
+  void logLastStep() noexcept;
 
   RunState state_;
   const TrainerOptions& options_;

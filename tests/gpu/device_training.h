@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -16,7 +17,8 @@ class DeviceTraining : public Training {
  protected:
   /// Trains on ranks that are threads with devices of their own, and returns the parameters of the
   /// last one on the host.
-  std::vector<at::Tensor> trained(const TrainerOptions& options, double drop = 0, int most = 2) {
+  std::vector<at::Tensor> trained(const TrainerOptions& options, double drop = 0, int most = 2,
+                                  const std::function<void(Run&)>& change = [](Run&) {}) {
     std::vector<at::Tensor> parameters;
     torch::manual_seed(5);
     testing::runRanksShared(std::min<int>(most, gpu::deviceCount()), [&](const World& world) {
@@ -25,6 +27,7 @@ class DeviceTraining : public Training {
       run.options.allowTf32 = false;
       run.options.gradientSync.ncclLibrary = gpu::ncclLibrary();
       run.net = std::make_shared<SmallNet>(drop);
+      change(run);
       const std::shared_ptr<SmallNet> net = run.net;
       fit(world, std::move(run));
       EXPECT_EQ(net->fc->weight.is_cuda(), options.useDevices);

@@ -195,7 +195,7 @@ class LossCurve : public Training, public ::testing::WithParamInterface<std::str
       run.prepare = [&](Trainer& trainer) {
         trainer.on(TrainerEvent::kAfterBatch, [&](TrainingContext& context) {
           const std::lock_guard<std::mutex> lock(mutex);
-          curve.losses[context.step] += context.loss / ranks;
+          curve.losses[context.step] += context.loss() / ranks;
         });
       };
       fit(world, run);

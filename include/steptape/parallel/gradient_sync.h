@@ -213,7 +213,7 @@ class STEPTAPE_EXPORT GradientSync {
   bool join(bool hasData);
 
   /// Returns the Euclidean norm of the averaged gradients of the last exchange, before maxNorm was
-  /// applied; NaN if maxNorm is 0.
+  /// applied; NaN if maxNorm is 0. Waits for a GPU that has not computed it yet.
   double gradientNorm() const;
 
   const GradientSyncStats& stats() const;

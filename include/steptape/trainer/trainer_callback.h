@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -20,6 +20,10 @@ class Optimizer;
 }
 
 namespace steptape {
+namespace detail {
+class StepLoop;
+class StepLoss;
+}  // namespace detail
 
 /// The state of a training run when a callback is called.
 ///
@@ -41,12 +45,14 @@ struct STEPTAPE_EXPORT TrainingContext {
   /// first epoch, then the number of the previous epoch.
   std::int64_t batchesPerEpoch = 0;
   double learningRate = 0;  ///< Of the first parameter group.
-  /// This rank's loss in the latest step; NaN before the first step.
-  double loss = std::numeric_limits<double>::quiet_NaN();
   /// The batch, which beforeBatch() may change; null outside beforeBatch() and afterBatch().
   Batch* batch = nullptr;
   /// Results of the latest evaluation, over all ranks; empty before the first.
   std::vector<MetricValue> metrics;
+
+  /// Returns this rank's loss in the latest step; NaN before the first step. Waits for a GPU that
+  /// has not computed it yet, which the trainer itself does only one step later.
+  double loss() const;
 
   /// Returns the value of `name` in `metrics`.
   ///
@@ -59,6 +65,11 @@ struct STEPTAPE_EXPORT TrainingContext {
   /// From other callbacks: before the next step.
   void stop() { stopRequested = true; }
   bool stopRequested = false;
+
+ private:
+  friend class detail::StepLoop;
+
+  std::shared_ptr<const detail::StepLoss> loss_;  // null before the first step
 };
 
 /// Runs user code at certain points of Trainer::fit(); derive from it and override.

@@ -22,7 +22,7 @@ namespace steptape::detail {
 ///
 /// The order of calls is the same on every rank:
 ///
-///     collect()  ─  sumOfSquares()?  ─  scaleBy()?  ─  distribute(), or update() if takesOver()
+///     collect()  ─  a sum of squares?  ─  scaleBy()?  ─  distribute(), or update() if takesOver()
 ///
 /// @threads Not thread-safe: one thread at a time, the communicator's.
 class GradientExchange {
@@ -47,8 +47,13 @@ class GradientExchange {
   /// Returns the squared Euclidean norm of the collected gradients and of `sparse`, which every
   /// rank has; the same on every rank. Collective.
   virtual double sumOfSquares(const std::vector<at::Tensor>& sparse) = 0;
+  /// As sumOfSquares(), but the result is on the gradients' device, and the host does not wait for
+  /// it. Undefined, on every rank, if the gradients are in main memory or pass through it.
+  virtual at::Tensor deviceSumOfSquares(const std::vector<at::Tensor>& /*sparse*/) { return {}; }
   /// Multiplies the collected gradients.
   virtual void scaleBy(double factor) = 0;
+  /// As above, by one element on their device. REQUIRES: deviceSumOfSquares() is defined.
+  virtual void scaleOnDevice(const at::Tensor& /*factor*/) {}
   /// Ends the exchange: the slots' memory holds the averages. Collective.
   virtual void distribute() = 0;
 

@@ -82,7 +82,12 @@ class LoneExchange final : public GradientExchange {
   double sumOfSquares(const std::vector<at::Tensor>& /*sparse*/) override {
     return detail::sumOfSquares(gradients(), world_);
   }
+  at::Tensor deviceSumOfSquares(const std::vector<at::Tensor>& /*sparse*/) override {
+    const std::vector<at::Tensor> all = gradients();
+    return all.empty() || all.front().is_cpu() ? at::Tensor() : detail::deviceSumOfSquares(all);
+  }
   void scaleBy(double factor) override { detail::multiply(gradients(), factor); }
+  void scaleOnDevice(const at::Tensor& factor) override { detail::multiply(gradients(), factor); }
   void distribute() override {}
   GradientState stateOf(std::size_t slot) const override {
     return detail::gradientStateOf(slots_[slot]);
@@ -322,9 +327,16 @@ class GradientSync::Impl {
     }
     if (limit_.isSet()) {
       const std::vector<at::Tensor> sparse = sparseGradients();
-      const double factor = limit_.factorFor(exchange_->sumOfSquares(sparse));
-      exchange_->scaleBy(factor);
-      detail::multiply(sparse, factor);
+      const at::Tensor onDevice = exchange_->deviceSumOfSquares(sparse);
+      if (onDevice.defined()) {
+        const at::Tensor factor = limit_.factorFor(onDevice);
+        exchange_->scaleOnDevice(factor);
+        detail::multiply(sparse, factor);
+      } else {
+        const double factor = limit_.factorFor(exchange_->sumOfSquares(sparse));
+        exchange_->scaleBy(factor);
+        detail::multiply(sparse, factor);
+      }
     }
   }
 

@@ -7,6 +7,8 @@
 #include "parallel/gradients/current_stream.h"
 #include "parallel/gradients/wire_buffer.h"
 
+#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
 #include <c10/core/DeviceGuard.h>
 #include <c10/core/Event.h>
 #include <c10/core/StreamGuard.h>
@@ -81,6 +83,9 @@ std::unique_ptr<DeviceSums> DeviceSums::make(const std::vector<GradientBucket>& 
   for (std::size_t bucket = 0; bucket < buckets.size(); ++bucket) {
     sums->add(bucket);
   }
+  if (options.maxNorm > 0) {
+    sums->fromRoot(at::zeros({}, at::TensorOptions(*device).dtype(at::kDouble)), world.isRoot());
+  }
   sums->finish();
   currentStream(*device).synchronize();
   return sums;
@@ -115,14 +120,32 @@ void DeviceSums::add(std::size_t bucket) {
   if (!wire.is_same(memory)) {
     wire.copy_(memory);
   }
-  group_->sum(buckets_[bucket].name, wire.data_ptr(), static_cast<std::size_t>(wire.numel()),
-              averagedType(wire.scalar_type()).value(), handleOf(stream_));
+  sum(buckets_[bucket].name, wire);
   if (!wire.is_same(memory)) {
     memory.copy_(wire);
   }
+}
+
+void DeviceSums::sum(const std::string& name, const at::Tensor& data) {
+  group_->sum(name, data.data_ptr(), static_cast<std::size_t>(data.numel()),
+              averagedType(data.scalar_type()).value(), handleOf(stream_));
   auto ended = std::make_shared<c10::Event>(device_.type());
   ended->record(stream_);
-  group_->watch(buckets_[bucket].name, [ended = std::move(ended)] { return ended->query(); });
+  group_->watch(name, [ended = std::move(ended)] { return ended->query(); });
+}
+
+at::Tensor DeviceSums::fromRoot(const at::Tensor& value, bool isRoot) {
+  at::Tensor summed = isRoot ? value : at::zeros_like(value);  // x + 0 + 0 ... is exactly x
+  const c10::DeviceGuard onDevice(device_);
+  order(currentStream(device_), stream_);
+  c10::impl::VirtualGuardImpl(device_.type())
+      .recordDataPtrOnStream(summed.storage().data_ptr(), stream_);
+  {
+    const c10::StreamGuard onStream(stream_);
+    sum("norm of the gradients", summed);
+  }
+  order(stream_, currentStream(device_));
+  return summed;
 }
 
 void DeviceSums::finish() {

@@ -45,10 +45,17 @@ class DeviceSums {
   /// Lets the current stream wait for all sums.
   /// @throws Error of NcclGroup::requireUsable().
   void finish();
+  /// Returns the root's `value`, one float64 on the device, on every rank. The host does not wait:
+  /// it is there for work that the current stream holds later.
+  /// @throws Error of NcclGroup::sum().
+  at::Tensor fromRoot(const at::Tensor& value, bool isRoot);
   /// Ends all sums, because the ranks are out of step.
   void abort(const std::string& why) noexcept { group_->abort(why); }
 
  private:
+  /// Queues the sum of `data` and watches it. REQUIRES: stream_ is the current stream.
+  void sum(const std::string& name, const at::Tensor& data);
+
   DeviceSums(const std::vector<GradientBucket>& buckets, std::unique_ptr<NcclGroup> group,
              const GradientSyncOptions& options);
 

@@ -177,19 +177,22 @@ class MessageExchange final : public GradientExchange {
   }
 
   double sumOfSquares(const std::vector<at::Tensor>& sparse) override {
-    std::vector<at::Tensor> averages = sparse;
-    for (const std::size_t slot : dense_) {
-      averages.push_back(slots_[slot].gradient);
-    }
+    std::vector<at::Tensor> averages = denseAverages();
+    averages.insert(averages.end(), sparse.begin(), sparse.end());
     return detail::sumOfSquares(averages, *world_);
   }
-
-  void scaleBy(double factor) override {
-    if (factor != 1) {
-      for (const std::size_t slot : dense_) {
-        slots_[slot].gradient.mul_(factor);
-      }
+  at::Tensor deviceSumOfSquares(const std::vector<at::Tensor>& sparse) override {
+    if (!deviceSums_) {
+      return {};
     }
+    std::vector<at::Tensor> averages = denseAverages();
+    averages.insert(averages.end(), sparse.begin(), sparse.end());
+    return deviceSums_->fromRoot(detail::deviceSumOfSquares(averages), world_->isRoot());
+  }
+
+  void scaleBy(double factor) override { detail::multiply(denseAverages(), factor); }
+  void scaleOnDevice(const at::Tensor& factor) override {
+    detail::multiply(denseAverages(), factor);
   }
 
   /// Nothing to do: a collected bucket is on every rank.
@@ -204,6 +207,15 @@ class MessageExchange final : public GradientExchange {
   }
 
  private:
+  std::vector<at::Tensor> denseAverages() const {
+    std::vector<at::Tensor> averages;
+    averages.reserve(dense_.size());
+    for (const std::size_t slot : dense_) {
+      averages.push_back(slots_[slot].gradient);
+    }
+    return averages;
+  }
+
   std::string describeBuckets() const {
     std::string text = sizeText(options_.bucketBytes) + " buckets";
     if (isLaidOut_) {

@@ -141,6 +141,18 @@ at::Tensor onDevice(const at::Tensor& result, c10::Device device) {
   return copy;
 }
 
+/// Returns whether the host waits for the operator on a GPU: its result is in main memory, or has a
+/// size that the GPU computes.
+bool hostAwaits(const c10::OperatorHandle& op) {
+  const std::vector<c10::Argument>& results = op.schema().returns();
+  const std::string& name = op.schema().name();
+  return name == "aten::nonzero" || name == "aten::masked_select" ||
+         std::any_of(results.begin(), results.end(), [](const c10::Argument& result) {
+           return result.type()->kind() != c10::TypeKind::TensorType &&
+                  result.type()->kind() != c10::TypeKind::ListType;
+         });
+}
+
 void runOnProcessor(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   KernelCall call(op, *stack);
   const c10::Device device = call.device().value_or(c10::Device(kType, 0));
@@ -155,7 +167,11 @@ void runOnProcessor(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
     stack->insert(stack->end(), same.begin(), same.end());
     return;
   }
-  waitForCurrentStream(device);
+  if (hostAwaits(op)) {
+    waitForCurrentStream(device);
+  } else {
+    finishCurrentStream(device);
+  }
   const torch::jit::Stack made = call.run();
   torch::jit::drop(*stack, op.schema().arguments().size());
   for (std::size_t result = 0; result < results; ++result) {
@@ -215,7 +231,7 @@ const at::Tensor& resize(const at::Tensor& self, at::IntArrayRef sizes,
   const c10::Storage& storage = tensor->unsafe_storage();
   if (bytes > storage.nbytes()) {
     const c10::DeviceGuard guard(self.device());
-    waitForCurrentStream(self.device());
+    finishCurrentStream(self.device());
     c10::DataPtr memory = c10::GetAllocator(kType)->allocate(bytes);
     if (storage.nbytes() > 0) {
       std::memcpy(kernelView(memory.get()), kernelView(storage.data()), storage.nbytes());

@@ -75,6 +75,8 @@ c10::DeviceIndex deviceOf(const void* pointer);
 std::size_t bytesAt(const void* pointer);
 /// Waits for the current stream of `device`.
 void waitForCurrentStream(c10::Device device);
+/// As above, where a GPU would queue more work instead: not one of Counts::waits.
+void finishCurrentStream(c10::Device device);
 /// Returns the native handle of the current stream of `device`.
 void* currentStream(c10::Device device);
 void noteCopy(std::int64_t bytesToHost, std::int64_t bytesToDevice);

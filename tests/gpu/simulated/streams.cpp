@@ -277,6 +277,10 @@ void* currentStream(c10::Device device) {
 
 void waitForCurrentStream(c10::Device device) {
   ++waits;
+  finishCurrentStream(device);
+}
+
+void finishCurrentStream(c10::Device device) {
   streamOf(streamOn(device)).mark()->wait();
 }
 
