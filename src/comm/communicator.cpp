@@ -12,6 +12,7 @@
 #include "base/got_expected.h"
 #include "base/text.h"
 #include "comm/collective_details.h"
+#include "comm/device_exchange.h"
 #include "comm/kept_collective.h"
 #include "comm/private_node_memory.h"
 
@@ -69,6 +70,10 @@ int Communicator::crossSize() const {
 const std::string& Communicator::nodeName() const {
   return nodeName_;
 }
+std::unique_ptr<detail::DeviceExchange> Communicator::makeDeviceExchange() {
+  return nullptr;
+}
+
 bool Communicator::worksOnAnyThread() const {
   return true;
 }

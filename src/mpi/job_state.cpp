@@ -67,12 +67,16 @@ void watchForFinalize() {
   });
 }
 
+std::string noMpiBecause() {
+  return isMpiRunning() ? ""
+                        : "MPI is not initialized, or finalized already; keep a "
+                          "steptape::mpi::Environment alive in main()";
+}
+
 void requireMpi(const char* caller) {
-  if (!isMpiRunning()) {
-    throw Error(ErrorCode::kFailedPrecondition,
-                std::string(caller) +
-                    ": MPI is not initialized, or finalized already; keep a "
-                    "steptape::mpi::Environment alive in main()");
+  const std::string why = noMpiBecause();
+  if (!why.empty()) {
+    throw Error(ErrorCode::kFailedPrecondition, std::string(caller) + ": " + why);
   }
 }
 

@@ -18,6 +18,8 @@ void endMpiUse();
 /// Makes MPI_Finalize() wait for endMpiUse(). REQUIRES: isMpiRunning()
 void watchForFinalize();
 
+/// Returns why MPI may not be called; empty if it may.
+std::string noMpiBecause();
 /// @throws Error(kFailedPrecondition) with `caller` unless MPI may be called.
 void requireMpi(const char* caller);
 

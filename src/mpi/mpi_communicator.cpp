@@ -13,6 +13,7 @@
 #include "comm/split_wishes.h"
 #include "mpi/find_nodes.h"
 #include "mpi/job_state.h"
+#include "mpi/mpi_device_exchange.h"
 #include "mpi/mpi_node_transport.h"
 #include "mpi/mpi_transport.h"
 #include "transport/engine.h"
@@ -82,16 +83,17 @@ std::shared_ptr<detail::Transport> withinNode(
 }  // namespace
 
 MpiCommunicator::MpiCommunicator(MPI_Comm parent, const MpiCommunicatorOptions& options)
-    : MpiCommunicator(makeTransport(parent, options), options.usesNodeMemory) {
+    : MpiCommunicator(makeTransport(parent, options), options) {
   setTimeout(options.timeout);
 }
 
 MpiCommunicator::MpiCommunicator(std::shared_ptr<mpi::detail::MpiTransport> transport,
-                                 bool usesNodeMemory)
+                                 const MpiCommunicatorOptions& options)
     : transport_(std::move(transport)),
-      usesNodeMemory_(usesNodeMemory),
+      usesNodeMemory_(options.usesNodeMemory),
+      takesDeviceMemory_(options.takesDeviceMemory.value_or(mpi::detail::reportsDeviceMemory())),
       engine_(
-          std::make_shared<detail::Engine>(usesNodeMemory ? withinNode(transport_) : transport_)) {
+          std::make_shared<detail::Engine>(usesNodeMemory_ ? withinNode(transport_) : transport_)) {
   setJobRanks(mpi::detail::worldRanksOf(transport_->data()));
 }
 
@@ -144,9 +146,11 @@ std::shared_ptr<Communicator> MpiCommunicator::split(int color, int key) {
   MpiCommunicatorOptions options;
   options.timeout = timeout();
   options.maxCount = transport_->maxCount();
+  options.usesNodeMemory = usesNodeMemory_;
+  options.takesDeviceMemory = takesDeviceMemory_;
   const std::shared_ptr<MpiCommunicator> communicator(new MpiCommunicator(
       std::make_shared<mpi::detail::MpiTransport>(part, transport_->map().part(ranks), options),
-      usesNodeMemory_));
+      options));
   shareSettings(*communicator);
   return communicator;
 }
@@ -159,6 +163,18 @@ std::shared_ptr<NodeMemory> MpiCommunicator::allocateNodeMemory(std::size_t byte
     shareSettings(*memory);
   }
   return memory;
+}
+
+std::unique_ptr<detail::DeviceExchange> MpiCommunicator::makeDeviceExchange() {
+  std::int32_t takes = takesDeviceMemory_ ? 1 : 0;
+  CollectiveOptions options;
+  options.name = "whether MPI takes the memory of GPUs";
+  allreduce(ArrayView<std::int32_t>(&takes, 1), ReduceOp::kMin, options);
+  if (takes == 0 || size() == 1) {
+    return nullptr;
+  }
+  return std::make_unique<mpi::detail::MpiDeviceExchange>(
+      mpi::detail::duplicate(transport_->comparisons(), timeout()), engine_->transport, timeout());
 }
 
 std::unique_ptr<detail::PendingCollective> MpiCommunicator::start(

@@ -35,11 +35,7 @@ class MpiNodeTransport final : public steptape::detail::NodeTransport {
   }
   void leave() override { endMpiUse(); }
   std::string endedBecause() const override { return "MPI was finalized"; }
-  void checkUsable(const std::string& what) const override {
-    if (!isMpiRunning()) {
-      requireMpi(what.c_str());
-    }
-  }
+  std::string unusableBecause() const override { return noMpiBecause(); }
   void noteBroken(const std::string& why) override { markStuck(why); }
   std::string lostBecause() override {
     std::string stuck = stuckBecause();

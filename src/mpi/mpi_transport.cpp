@@ -45,13 +45,6 @@ void mergeMessages(void* from, void* into, int* count, MPI_Datatype* /*type*/) {
   }
 }
 
-std::string mpiText(int result) {
-  std::array<char, MPI_MAX_ERROR_STRING> text{};
-  int length = 0;
-  MPI_Error_string(result, text.data(), &length);
-  return std::string(text.data(), static_cast<std::size_t>(length));
-}
-
 /// @throws TransportFailure unless `result` is a success.
 void check(int result) {
   if (result == MPI_SUCCESS) {
@@ -61,14 +54,14 @@ void check(int result) {
   MPI_Error_class(result, &errorClass);
   if (errorClass == MPI_ERR_TRUNCATE) {
     throw TransportFailure(ErrorCode::kRankMismatch,
-                           mpiText(result) + "; the ranks passed different sizes");
+                           errorText(result) + "; the ranks passed different sizes");
   }
-  throw TransportFailure(ErrorCode::kIoError, mpiText(result));
+  throw TransportFailure(ErrorCode::kIoError, errorText(result));
 }
 
 void checkSetup(int result, const std::string& what) {
   if (result != MPI_SUCCESS) {
-    throw Error(ErrorCode::kIoError, what + " failed: " + mpiText(result));
+    throw Error(ErrorCode::kIoError, what + " failed: " + errorText(result));
   }
 }
 
@@ -134,6 +127,13 @@ MPI_Op mpiOp(ReduceOp op, DType dtype) {
 }
 
 }  // namespace
+
+std::string errorText(int result) {
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  MPI_Error_string(result, text.data(), &length);
+  return std::string(text.data(), static_cast<std::size_t>(length));
+}
 
 void waitFor(MPI_Request& request, const std::string& what, std::chrono::milliseconds timeout) {
   steptape::detail::PollPause pause(timeout);
@@ -359,10 +359,8 @@ std::string MpiTransport::endedBecause() const {
   return "MPI was finalized";
 }
 
-void MpiTransport::checkUsable(const std::string& what) const {
-  if (!isMpiRunning()) {
-    requireMpi(what.c_str());
-  }
+std::string MpiTransport::unusableBecause() const {
+  return noMpiBecause();
 }
 
 void MpiTransport::noteBroken(const std::string& why) {

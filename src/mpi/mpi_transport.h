@@ -24,6 +24,9 @@ using steptape::detail::Transfer;
 /// @throws Error(kDeadlineExceeded) with `what`; Error(kIoError) with MPI's error message.
 void waitFor(MPI_Request& request, const std::string& what, std::chrono::milliseconds timeout);
 
+/// Returns MPI's text about an error code.
+std::string errorText(int result);
+
 /// Duplicates `parent`. Collective.
 /// @throws as waitFor().
 MPI_Comm duplicate(MPI_Comm parent, std::chrono::milliseconds timeout);
@@ -65,7 +68,7 @@ class MpiTransport final : public steptape::detail::Transport {
   bool enter() override;
   void leave() override;
   std::string endedBecause() const override;
-  void checkUsable(const std::string& what) const override;
+  std::string unusableBecause() const override;
   void noteBroken(const std::string& why) override;
   std::string lostBecause() override;
 

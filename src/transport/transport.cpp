@@ -22,7 +22,9 @@ std::string Transport::endedBecause() const {
   return "the transport was shut down";
 }
 
-void Transport::checkUsable(const std::string& /*what*/) const {}
+std::string Transport::unusableBecause() const {
+  return "";
+}
 
 void Transport::noteBroken(const std::string& /*why*/) {}
 
@@ -30,12 +32,22 @@ std::string Transport::lostBecause() {
   return "";
 }
 
+std::string Transport::failedBecause() const {
+  return isBroken() ? "the communicator is out of step since " + brokenBecause_ : unusableBecause();
+}
+
 void Transport::requireUsable(const CollectiveCall& call) const {
-  if (isBroken()) {
-    throw Error(ErrorCode::kFailedPrecondition,
-                call.describe() + ": the communicator is out of step since " + brokenBecause_);
+  const std::string why = failedBecause();
+  if (!why.empty()) {
+    throw Error(ErrorCode::kFailedPrecondition, call.describe() + ": " + why);
   }
-  checkUsable(call.describe());
+}
+
+void Transport::requireUsable(const std::string& name) const {
+  const std::string why = failedBecause();
+  if (!why.empty()) {
+    throw Error(ErrorCode::kFailedPrecondition, name + ": " + why);
+  }
 }
 
 void Transport::markBroken(const std::string& why) {

@@ -125,8 +125,8 @@ class STEPTAPE_EXPORT Transport {
   virtual void leave();
   /// Returns why enter() returned false: "MPI was finalized".
   virtual std::string endedBecause() const;
-  /// @throws Error(kFailedPrecondition) with `what` if the transport cannot be used, now or ever.
-  virtual void checkUsable(const std::string& what) const;
+  /// Returns why the transport cannot be used now; empty if it can.
+  virtual std::string unusableBecause() const;
   /// Called once, when an operation of this process will never end.
   virtual void noteBroken(const std::string& why);
   /// Returns why operations in flight will not end, as far as this can be known without waiting:
@@ -135,11 +135,16 @@ class STEPTAPE_EXPORT Transport {
 
   /// @throws Error(kFailedPrecondition) if no operation can succeed any more.
   void requireUsable(const CollectiveCall& call) const;
+  /// As above, for what `name` stands for.
+  void requireUsable(const std::string& name) const;
   /// Makes every later operation fail.
   void markBroken(const std::string& why);
   bool isBroken() const { return !brokenBecause_.empty(); }
 
  private:
+  /// Returns why no operation can succeed; empty if one can.
+  std::string failedBecause() const;
+
   GroupMap map_;
   std::size_t maxCount_;
   std::string brokenBecause_;  // empty: not broken

@@ -17,8 +17,9 @@ class DeviceTraining : public Training {
  protected:
   /// Trains on ranks that are threads with devices of their own, and returns the parameters of the
   /// last one on the host.
-  std::vector<at::Tensor> trained(const TrainerOptions& options, double drop = 0, int most = 2,
-                                  const std::function<void(Run&)>& change = [](Run&) {}) {
+  std::vector<at::Tensor> trained(
+      const TrainerOptions& options, double drop = 0, int most = 2,
+      const std::function<void(Run&)>& change = [](Run&) {}) {
     std::vector<at::Tensor> parameters;
     torch::manual_seed(5);
     testing::runRanksShared(std::min<int>(most, gpu::deviceCount()), [&](const World& world) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The trainer on devices.
+#include "gpu/device_training.h"
+
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <stdexcept>
 
 #include "distributed/read_back.h"
-#include "gpu/device_training.h"
 #include "torch/device_copy.h"
 
 namespace steptape::test {
@@ -27,7 +28,8 @@ class DeviceTrainingLog : public DeviceTraining {
     return options;
   }
 
-  void train(const TrainerOptions& options, const std::function<void(Run&)>& change = [](Run&) {}) {
+  void train(
+      const TrainerOptions& options, const std::function<void(Run&)>& change = [](Run&) {}) {
     trained(options, 0, 2, [&](Run& run) {
       run.writer = DistributedWriterOptions();
       change(run);
@@ -105,7 +107,8 @@ class NotingCopier final : public DeviceCopier {
   Copy copy(const at::Tensor& tensor) const override {
     Copy copy = DeviceCopier::copy(tensor);
     const std::string line = "wait for loss " + std::to_string(++copies_);
-    copy.arrival = std::make_shared<Arrival>(std::move(copy.arrival), [this, line] { note_(line); });
+    copy.arrival =
+        std::make_shared<Arrival>(std::move(copy.arrival), [this, line] { note_(line); });
     return copy;
   }
 

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <csignal>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -19,7 +20,12 @@
 #include "steptape/environment.h"
 #include "steptape/profile/profiler.h"
 
+#include "comm/device_exchange.h"
 #include "comm/node_barrier.h"
+
+#ifdef STEPTAPE_HAS_MPI
+#include "steptape/mpi/mpi_communicator.h"
+#endif
 
 namespace {
 
@@ -57,8 +63,36 @@ struct Arguments {
   std::string place;  // where the others wait
 };
 
+/// Exchanges main memory as if it were that of GPUs.
+class GpuRanks {
+ public:
+#ifdef STEPTAPE_HAS_MPI
+  GpuRanks() {
+    steptape::MpiCommunicatorOptions options;
+    options.takesDeviceMemory = true;
+    options.timeout = std::chrono::milliseconds(500);
+    world_ = std::make_unique<steptape::MpiCommunicator>(MPI_COMM_WORLD, options);
+    exchange_ = world_->makeDeviceExchange();
+    exchange();
+  }
+#endif
+  void exchange() {
+    const auto ranks = static_cast<std::size_t>(world_->size());
+    std::vector<float> gradients(1000);
+    std::vector<float> arrived(1000);
+    exchange_
+        ->start("gradients of bucket 0", {ranks, {gradients.data(), 4000}},
+                {ranks, {arrived.data(), 4000}})
+        ->wait();
+  }
+
+ private:
+  std::unique_ptr<steptape::Communicator> world_;
+  std::unique_ptr<steptape::detail::DeviceExchange> exchange_;
+};
+
 void waitForAll(const std::string& place, steptape::Communicator& world,
-                steptape::detail::NodeBarrier& barrier) {
+                steptape::detail::NodeBarrier& barrier, std::optional<GpuRanks>& gpus) {
   if (place == "barrier") {
     barrier.arriveAndWait(std::chrono::milliseconds(500), "gradients");
   } else if (place == "patient barrier") {
@@ -72,6 +106,8 @@ void waitForAll(const std::string& place, steptape::Communicator& world,
     steptape::CollectiveOptions options;
     options.name = "gradients";
     world.allreduceAsync(data, steptape::ReduceOp::kSum, options).wait();
+  } else if (place == "device memory") {
+    gpus->exchange();
   }
 }
 
@@ -101,10 +137,14 @@ void train(const Arguments& arguments, const steptape::Environment& environment)
     profiling.writer = world->isRoot() ? &writer.localWriter() : nullptr;
     profiler.emplace(profiling).step();
   }
+  std::optional<GpuRanks> gpus;
+  if (arguments.place == "device memory") {
+    gpus.emplace();
+  }
   if (world->rank() == world->size() - 1) {
     failAs(arguments.kind, environment);
   }
-  waitForAll(arguments.place, *world, barrier);
+  waitForAll(arguments.place, *world, barrier, gpus);
   writer.addReduced("loss", world->rank(), 3);
   writer.reduce(3);
 }

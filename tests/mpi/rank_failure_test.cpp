@@ -107,6 +107,15 @@ TEST_F(RankFailure, ByHangingIsReportedWithRankAndOperation) {
   expectFlushedPointsAreThere();
 }
 
+TEST_F(RankFailure, InAnExchangeOfGpuMemoryIsReportedWithRankAndBucket) {
+  const JobEnd job = run("caught hang", "device memory");
+  expectEndsWithAnError(job);
+  EXPECT_THAT(job.output,
+              ContainsRegex("caught: gradients of bucket 0 did not end within 0.5 s on rank 0 "
+                            "\\([^)]*\\) of 2: no message of rank 1 \\("));
+  expectFlushedPointsAreThere();
+}
+
 TEST_F(RankFailure, InNodeMemoryIsReportedWithTheRank) {
   const JobEnd job = run("caught hang", "barrier");
   expectEndsWithAnError(job);

@@ -19,6 +19,7 @@
 namespace steptape {
 namespace detail {
 class CollectiveDetails;
+class DeviceExchange;
 class KeptGroup;
 struct CollectiveCall;
 }  // namespace detail
@@ -172,6 +173,13 @@ class STEPTAPE_EXPORT Communicator {
   /// @return null on every rank of the group if one node cannot provide the memory.
   virtual std::shared_ptr<NodeMemory> allocateNodeMemory(std::size_t bytes,
                                                          std::string* why = nullptr);
+
+  /// Makes an exchange of GPU memory between the ranks, with the present timeout(), for
+  /// GradientSync. Collective. The group must outlive it.
+  ///
+  /// @return null on every rank unless each rank's transport reads and writes GPU memory; see
+  ///         MpiCommunicatorOptions::takesDeviceMemory.
+  virtual std::unique_ptr<detail::DeviceExchange> makeDeviceExchange();
 
   /// Returns how long an operation waits for other ranks, counted from the first wait() or isDone()
   /// that finds it in flight. Default: 10 minutes. After a timeout the ranks are out of step, and

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "steptape/base/export.h"
@@ -44,6 +45,14 @@ struct MpiCommunicatorOptions {
   /// Whether a group of ranks on one node moves its data through memory that they share, instead of
   /// by MPI; also groups made from it. Must be equal on all ranks.
   bool usesNodeMemory = true;
+
+  /// Whether MPI reads and writes the memory of GPUs in MPI_Isend() and MPI_Irecv(), as a
+  /// CUDA-aware MPI does. GradientSync then sums gradients on GPUs without a copy through main
+  /// memory where it cannot use NCCL. Unset: what MPI reports of itself. false on one rank means
+  /// false on all.
+  ///
+  /// @source MPIX_Query_cuda_support() of Open MPI, MPIX_GPU_query_support() of MPICH.
+  std::optional<bool> takesDeviceMemory;
 };
 
 /// A Communicator over the ranks of an MPI communicator.
@@ -97,6 +106,7 @@ class STEPTAPE_EXPORT MpiCommunicator final : public Communicator {
   /// call fails instead of a later access.
   std::shared_ptr<NodeMemory> allocateNodeMemory(std::size_t bytes,
                                                  std::string* why = nullptr) override;
+  std::unique_ptr<detail::DeviceExchange> makeDeviceExchange() override;
 
   /// Returns the duplicate that moves the data, for MPI calls of the caller's own. All ranks must
   /// make them in the same order as the operations above, with no operation in flight.
@@ -106,10 +116,12 @@ class STEPTAPE_EXPORT MpiCommunicator final : public Communicator {
   std::unique_ptr<detail::PendingCollective> start(const detail::CollectiveCall& call) override;
 
  private:
-  MpiCommunicator(std::shared_ptr<mpi::detail::MpiTransport> transport, bool usesNodeMemory);
+  MpiCommunicator(std::shared_ptr<mpi::detail::MpiTransport> transport,
+                  const MpiCommunicatorOptions& options);
 
   std::shared_ptr<mpi::detail::MpiTransport> transport_;
   bool usesNodeMemory_;
+  bool takesDeviceMemory_;
   std::shared_ptr<detail::Engine> engine_;
 };
 

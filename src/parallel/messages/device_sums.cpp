@@ -55,24 +55,29 @@ std::optional<c10::Device> deviceOf(const std::vector<GradientBucket>& buckets) 
 
 }  // namespace
 
-std::unique_ptr<DeviceSums> DeviceSums::make(const std::vector<GradientBucket>& buckets,
-                                             Communicator& world,
-                                             const GradientSyncOptions& options, std::string& why) {
+std::optional<c10::Device> deviceForSums(const std::vector<GradientBucket>& buckets,
+                                         Communicator& world, const GradientSyncOptions& options) {
   const std::optional<c10::Device> device = deviceOf(buckets);
   const bool isSum = options.reduction == GradientReduction::kAverage &&
                      options.compression != Compression::kPowerSgd;
-  std::int32_t may = device && isSum && !options.ncclLibrary.empty() ? 1 : 0;
+  std::int32_t may = device && isSum ? 1 : 0;
   CollectiveOptions collective;
-  collective.name = "whether NCCL sums gradients";
+  collective.name = "whether GPUs sum gradients";
   world.allreduce(ArrayView<std::int32_t>(&may, 1), ReduceOp::kMin, collective);
-  if (may == 0) {
+  return may == 0 ? std::nullopt : device;
+}
+
+std::unique_ptr<DeviceSums> DeviceSums::make(const std::vector<GradientBucket>& buckets,
+                                             c10::Device device, Communicator& world,
+                                             const GradientSyncOptions& options, std::string& why) {
+  if (options.ncclLibrary.empty()) {
     return nullptr;
   }
   if (STEPTAPE_STREAMS_HAVE_HANDLES == 0) {
     why = "this LibTorch is older than 2.4";
     return nullptr;
   }
-  const c10::DeviceGuard guard(*device);
+  const c10::DeviceGuard guard(device);
   std::unique_ptr<NcclGroup> group =
       NcclGroup::make(world, options.ncclLibrary, world.timeout(), why);
   if (!group) {
@@ -84,10 +89,10 @@ std::unique_ptr<DeviceSums> DeviceSums::make(const std::vector<GradientBucket>& 
     sums->add(bucket);
   }
   if (options.maxNorm > 0) {
-    sums->fromRoot(at::zeros({}, at::TensorOptions(*device).dtype(at::kDouble)), world.isRoot());
+    sums->fromRoot(at::zeros({}, at::TensorOptions(device).dtype(at::kDouble)), world.isRoot());
   }
   sums->finish();
-  currentStream(*device).synchronize();
+  currentStream(device).synchronize();
   return sums;
 }
 

@@ -16,6 +16,11 @@
 
 namespace steptape::detail {
 
+/// Returns the device that can sum the buckets; none, on every rank, if a rank's are in main memory
+/// or on several devices, or if what the options want is not a sum. Collective.
+std::optional<c10::Device> deviceForSums(const std::vector<GradientBucket>& buckets,
+                                         Communicator& world, const GradientSyncOptions& options);
+
 /// Sums buckets on GPUs by NCCL, on a stream of their own, while backward() goes on:
 ///
 ///     current stream     backward ▓▓▓▓▓▓▓┃▓▓▓▓▓▓▓▓▓▓┃▓▓▓▓        ┃ step
@@ -28,16 +33,15 @@ namespace steptape::detail {
 /// @threads Not thread-safe: one thread at a time.
 class DeviceSums {
  public:
-  /// Makes them for `buckets`, which must outlive them and hold zeros. Collective; waits for the
-  /// devices.
+  /// Makes them for `buckets` on `device`, which must outlive them and hold zeros. Collective;
+  /// waits for the devices.
   ///
-  /// @param why If the result is null: receives the reason, the same on every rank. Empty if no
-  ///            bucket is on a device, or if the options do not want NCCL.
-  /// @return null on every rank if a bucket is in main memory, if the buckets are on several
-  ///         devices, or if NCCL cannot be used.
+  /// @param why If the result is null: receives the reason, the same on every rank. Empty if the
+  ///            options do not want NCCL.
+  /// @return null on every rank if NCCL cannot be used.
   static std::unique_ptr<DeviceSums> make(const std::vector<GradientBucket>& buckets,
-                                          Communicator& world, const GradientSyncOptions& options,
-                                          std::string& why);
+                                          c10::Device device, Communicator& world,
+                                          const GradientSyncOptions& options, std::string& why);
 
   /// Queues the sum of a bucket, divided by predivideFactor.
   /// @throws Error of NcclGroup::sum().

@@ -73,8 +73,8 @@ std::vector<GradientBucket> makeBuckets(std::vector<GradientSlot>& slots,
       slot.array = buckets.size();
       slot.gradient = tensorIn(begin + slot.offset * array.elementBytes(), slot.parameter, owner);
     }
-    buckets.push_back(
-        {nameOf(buckets.size(), slots, filling.slots), filling.slots, memory, std::nullopt});
+    buckets.push_back({nameOf(buckets.size(), slots, filling.slots), filling.slots, memory,
+                       std::nullopt, nullptr});
   }
   return buckets;
 }

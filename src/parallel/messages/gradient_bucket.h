@@ -3,12 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "parallel/gradients/gradient_slots.h"
 
+#include <c10/core/Event.h>
 #include <c10/core/Stream.h>
 
 namespace steptape::detail {
@@ -20,6 +22,8 @@ struct GradientBucket {
   at::Tensor memory;               ///< Flat; holds the slots' gradients with zeros between them.
   /// The device's stream in which the gradients arrived; none in main memory.
   std::optional<c10::Stream> stream;
+  /// Reached when the gradients are in `memory`, for DeviceChain.
+  std::shared_ptr<c10::Event> ready;
 };
 
 /// Fills buckets with the slots listed in `order`, in this order, and assigns memory to the slots:

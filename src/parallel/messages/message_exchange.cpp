@@ -21,6 +21,7 @@
 #include "parallel/messages/bucket_chain.h"
 #include "parallel/messages/chain_queue.h"
 #include "parallel/messages/chain_thread.h"
+#include "parallel/messages/device_chain.h"
 #include "parallel/messages/device_sums.h"
 #include "parallel/messages/gradient_bucket.h"
 #include "parallel/messages/gradient_hooks.h"
@@ -121,12 +122,8 @@ class MessageExchange final : public GradientExchange {
     }
     // A duplicate, so that messages of another thread are not mixed with those of this one.
     exchangeWorld_ = hasOwnThread_ ? world_->duplicate() : world_;
-    std::string why;
-    deviceSums_ = DeviceSums::make(buckets_, *world_, options_, why);
-    if (!why.empty()) {
-      note_ += "; not by NCCL: " + why;
-      logFromRoot(*world_, "steptape: gradients travel through main memory: " + why + "\n",
-                  std::cerr);
+    if (const auto device = deviceForSums(buckets_, *world_, options_)) {
+      sumOn(*device);
     }
     if (options_.reduction == GradientReduction::kAdasum) {
       adasumGroups_.emplace(*exchangeWorld_);
@@ -207,6 +204,23 @@ class MessageExchange final : public GradientExchange {
   }
 
  private:
+  /// Chooses how GPUs sum the buckets. Collective.
+  void sumOn(c10::Device device) {
+    std::string why;
+    deviceSums_ = DeviceSums::make(buckets_, device, *world_, options_, why);
+    if (!deviceSums_) {
+      deviceExchange_ = exchangeWorld_->makeDeviceExchange();
+    }
+    if (!why.empty()) {
+      note_ += "; not by NCCL: " + why;
+      logFromRoot(*world_,
+                  std::string("steptape: gradients travel ") +
+                      (deviceExchange_ ? "between the GPUs by MPI: " : "through main memory: ") +
+                      why + "\n",
+                  std::cerr);
+    }
+  }
+
   std::vector<at::Tensor> denseAverages() const {
     std::vector<at::Tensor> averages;
     averages.reserve(dense_.size());
@@ -225,6 +239,9 @@ class MessageExchange final : public GradientExchange {
     if (deviceSums_) {
       text += ", summed on the GPUs by NCCL";
     }
+    if (deviceExchange_) {
+      text += ", summed on the GPUs, which a CUDA-aware MPI connects";
+    }
     if (!options_.overlap) {
       return text + ", not overlapped";
     }
@@ -237,6 +254,9 @@ class MessageExchange final : public GradientExchange {
   }
 
   std::unique_ptr<CollectiveChain> makeChain(const GradientBucket& bucket) const {
+    if (deviceExchange_) {
+      return std::make_unique<DeviceChain>(bucket, *deviceExchange_, *exchangeWorld_, options_);
+    }
     if (adasumGroups_) {
       return std::make_unique<AdasumChain>(bucket, slots_, *adasumGroups_, options_.compression);
     }
@@ -323,6 +343,10 @@ class MessageExchange final : public GradientExchange {
       if (!device.is_cpu()) {
         bucket.stream = currentStream(device);
       }
+      if (deviceExchange_) {
+        bucket.ready = std::make_shared<c10::Event>(device.type());
+        bucket.ready->record(*bucket.stream);
+      }
       push(*chains_[launched_]);
     }
     if (++launched_ == buckets_.size()) {
@@ -402,9 +426,10 @@ class MessageExchange final : public GradientExchange {
 
   std::shared_ptr<Communicator> exchangeWorld_;
   std::optional<AdasumGroups> adasumGroups_;
-  std::vector<std::unique_ptr<CollectiveChain>> chains_;  // by bucket
   std::optional<StateExchange> stateExchange_;
-  std::unique_ptr<DeviceSums> deviceSums_;  // null: the chains exchange the buckets
+  std::unique_ptr<DeviceSums> deviceSums_;                // null: the chains exchange the buckets
+  std::unique_ptr<DeviceExchange> deviceExchange_;        // null: the chains use main memory
+  std::vector<std::unique_ptr<CollectiveChain>> chains_;  // by bucket
 
   // One of the two is used. They are destroyed before the members that they use.
   ChainQueue queue_;
