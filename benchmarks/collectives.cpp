@@ -12,6 +12,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -103,6 +104,9 @@ int main(int argc, char** argv) {
     const std::shared_ptr<Communicator> world = steptape::world();
     if (world->isRoot()) {
       std::printf("%s\n", environment.describe().c_str());
+    }
+    if (world->size() < 2) {
+      throw std::invalid_argument("one rank exchanges nothing; start it by mpiexec or torchrun");
     }
     const bool isMpi = environment.describe().rfind("MPI", 0) == 0;
     const std::vector<Engine> engines = enginesOf(world, isMpi);
