@@ -159,10 +159,10 @@ void train(const Options& options, const World& world) {
 
   const auto checkpoint = findCheckpoint(options, world);
   steptape::DistributedWriterOptions writerOptions;
-  if (checkpoint) {
-    // This job logs again what the earlier job logged after its checkpoint; TensorBoard discards
-    // the older points.
-    writerOptions.writer.purgeStep = checkpoint->progress.writerStep + 1;
+  if (options.resume) {
+    // This job logs again what an earlier one logged after its last checkpoint, or from its start;
+    // TensorBoard discards the older points.
+    writerOptions.writer.purgeStep = checkpoint ? checkpoint->progress.writerStep + 1 : 0;
   }
   steptape::DistributedWriter writer(options.logDir, world, writerOptions);
   if (!checkpoint) {

@@ -124,10 +124,10 @@ steptape::DistributedWriter openWriter(const Options& options, const World& worl
                                        const std::optional<steptape::TrainingProgress>& resumed) {
   steptape::DistributedWriterOptions writer;
   writer.writer.enabled = options.log;
-  if (resumed) {
-    // This run logs again what the earlier run logged after its checkpoint; TensorBoard discards
-    // the older points.
-    writer.writer.purgeStep = resumed->writerStep + 1;
+  if (options.resume) {
+    // This run logs again what an earlier one logged after its last checkpoint, or from its start;
+    // TensorBoard discards the older points.
+    writer.writer.purgeStep = resumed ? resumed->writerStep + 1 : 0;
   }
   return {options.logDir.empty() ? defaultLogDir() : options.logDir, world, writer};
 }

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trains one example under every launcher, and under torchrun with ranks and agents that die.
 
-Environment: STEPTAPE_EXAMPLE, the program of examples/fashion_mnist; STEPTAPE_START_RANKS; and
-STEPTAPE_MPIEXEC, empty without MPI.
+Environment: STEPTAPE_EXAMPLE, the program of examples/fashion_mnist; STEPTAPE_START_RANKS;
+STEPTAPE_PRELOADED_DISK, of tests/checkpoint; and STEPTAPE_MPIEXEC, empty without MPI.
 """
 
 import contextlib
@@ -18,14 +18,17 @@ import tempfile
 import time
 import unittest
 
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
 PROGRAM = os.environ["STEPTAPE_EXAMPLE"]
 TRAINING = ["--model", "mlp", "--batch-size", "32", "--evaluate-steps", "0", "--progress", "none",
-            "--threads", "1", "--no-log", "--json"]
+            "--threads", "1", "--json"]
+NO_LOG = ["--no-log"]
 SECONDS = 240
 
 
-def torchrun(*options):
-    return [sys.executable, "-m", "torch.distributed.run", "--no-python", *options, PROGRAM]
+def torchrun(*options, program=(PROGRAM,)):
+    return [sys.executable, "-m", "torch.distributed.run", "--no-python", *options, *program]
 
 
 def free_port():
@@ -91,6 +94,13 @@ def newest_step(folder):
     return max(steps, default=0)
 
 
+def losses_in(folder):
+    """The curve that TensorBoard shows, by step."""
+    log = EventAccumulator(str(folder))
+    log.Reload()
+    return [(point.step, point.value) for point in log.Scalars("loss/train")]
+
+
 def wait_until(condition, what):
     deadline = time.monotonic() + SECONDS
     while not condition():
@@ -101,7 +111,7 @@ def wait_until(condition, what):
 
 class Launchers(unittest.TestCase):
     def test_give_the_same_parameters_to_the_bit(self):
-        arguments = ["--max-steps", "20"]
+        arguments = ["--max-steps", "20", *NO_LOG]
         alone = train([PROGRAM], arguments)
         self.assertEqual(alone["ranks"], 1)
         self.assertEqual(train(torchrun("--standalone", "--nproc-per-node=1"), arguments)["parameters"],
@@ -125,7 +135,7 @@ class Launchers(unittest.TestCase):
 class Restarts(unittest.TestCase):
     def test_of_ranks_killed_at_random_end_with_the_parameters_of_an_undisturbed_training(self):
         steps = 120
-        arguments = ["--max-steps", str(steps)]
+        arguments = ["--max-steps", str(steps), *NO_LOG]
         undisturbed = train([os.environ["STEPTAPE_START_RANKS"], "2", PROGRAM], arguments)
         choice = random.Random(os.environ.get("STEPTAPE_SEED", "1"))
         with tempfile.TemporaryDirectory() as folder:
@@ -152,6 +162,30 @@ class Restarts(unittest.TestCase):
         self.assertEqual(result["step"], steps)
         self.assertEqual(result["parameters"], undisturbed["parameters"])
 
+    def test_in_the_middle_of_a_checkpoint_lose_nothing(self):
+        """The root dies in the first operation of the thread that writes its checkpoint, after the
+        restart in the second one, and so on, past the last one of a checkpoint."""
+        arguments = ["--max-steps", "40"]
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            undisturbed = train([os.environ["STEPTAPE_START_RANKS"], "2", PROGRAM],
+                                [*arguments, "--log-dir", str(folder / "undisturbed")])
+            kills = folder / "kills"
+            kills.write_text("0 20", encoding="utf-8")
+            as_root = "test $RANK != 0 || export LD_PRELOAD=$STEPTAPE_PRELOADED_DISK; exec \"$@\""
+            result = train(
+                torchrun("--standalone", "--nproc-per-node=2", "--max-restarts=20",
+                         "--monitor-interval=0.05", program=("sh", "-c", as_root, "sh", PROGRAM)),
+                [*arguments, "--log-dir", str(folder / "killed"), "--checkpoint-dir",
+                 str(folder / "checkpoints"), "--checkpoint-steps", "5", "--resume"],
+                STEPTAPE_KILLS=str(kills))
+            # The last process lives, as it has fewer operations to do.
+            self.assertGreaterEqual(int(kills.read_text(encoding="utf-8").split()[0]), 11)
+            self.assertEqual(result["parameters"], undisturbed["parameters"])
+            points = losses_in(folder / "killed")
+            self.assertEqual([step for step, _ in points], list(range(1, 41)))
+            self.assertEqual(points, losses_in(folder / "undisturbed"))
+
     def test_continue_on_more_and_on_fewer_nodes(self):
         port = free_port()
         steps = 1000000  # out of reach: the test ends the job
@@ -165,7 +199,7 @@ class Restarts(unittest.TestCase):
                                    "--rdzv-id=job", "--rdzv-conf=last_call_timeout=1")
                 with open(log.with_suffix("." + name), "w", encoding="utf-8") as output:
                     return subprocess.Popen(
-                        [*command, *TRAINING, "--max-steps", str(steps), "--epochs", "1000",
+                        [*command, *TRAINING, *NO_LOG, "--max-steps", str(steps), "--epochs", "1000",
                          "--checkpoint-dir", str(checkpoints), "--checkpoint-steps", "20",
                          "--resume", "--verbose"],
                         stdout=output, stderr=subprocess.STDOUT,

@@ -36,9 +36,9 @@ struct TrainingProgress {
   /// unknown.
   std::int64_t samplesDone = -1;
 
-  /// The last logged step: a resumed run passes `writerStep + 1` as WriterOptions::purgeStep. -1
-  /// when saving: use `step`. Before you save a loaded object again, set it to the current value or
-  /// to -1; a smaller value would hide points.
+  /// The last logged step: a resumed run passes `writerStep + 1` as WriterOptions::purgeStep, and
+  /// one that has no checkpoint yet passes 0. -1 when saving: use `step`. Before you save a loaded
+  /// object again, set it to the current value or to -1; a smaller value would hide points.
   std::int64_t writerStep = -1;
 
   /// Numbers of the caller by name, such as the best accuracy so far.
