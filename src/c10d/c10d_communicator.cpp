@@ -6,11 +6,11 @@
 #include "steptape/base/error.h"
 
 #include "c10d/gloo_transport.h"
-#include "c10d/job_end.h"
 #include "c10d/store_transport.h"
 #include "comm/posix_node_memory.h"
 #include "comm/split_wishes.h"
 #include "transport/node_transport.h"
+#include "transport/stuck.h"
 
 namespace steptape::c10d::detail {
 namespace {
@@ -35,12 +35,9 @@ Medium chooseMedium(const JobStore& job, const std::shared_ptr<KeyStore>& keys,
   if (map.size() == 1) {
     return {byStore, "one rank"};
   }
-  EngineCommunicator setup(byStore);
-  setup.setTimeout(timeout);
   std::string why;
-  if (job.options.usesNodeMemory && map.localSize() == map.size()) {
-    std::shared_ptr<NodeMemory> memory =
-        PosixNodeMemory::tryMake(setup, map, NodeTransport::bytesFor(map.size()), &why, &markStuck);
+  if (job.options.usesNodeMemory) {
+    std::shared_ptr<NodeMemory> memory = NodeTransport::tryMakeMemory(byStore, timeout, &why);
     if (memory) {
       return {std::make_shared<NodeTransport>(std::move(memory), map), "shared memory"};
     }
@@ -59,7 +56,9 @@ Medium chooseMedium(const JobStore& job, const std::shared_ptr<KeyStore>& keys,
   gloo.prefix = prefix;
   gloo.networkInterface = job.options.networkInterface;
   gloo.timeout = timeout;
-  gloo.presence = PosixNodeMemory::tryMake(setup, map, 1, nullptr, &markStuck);
+  EngineCommunicator setup(byStore);
+  setup.setTimeout(timeout);
+  gloo.presence = PosixNodeMemory::tryMake(setup, map, 1, nullptr, &steptape::detail::markStuck);
   return {makeGlooTransport(gloo, map), why.empty() ? "gloo" : "gloo, since " + why};
 }
 
@@ -107,8 +106,9 @@ std::shared_ptr<Communicator> C10dCommunicator::split(int color, int key) {
 std::shared_ptr<NodeMemory> C10dCommunicator::allocateNodeMemory(std::size_t bytes,
                                                                  std::string* why) {
   std::shared_ptr<NodeMemory> memory =
-      size() == 1 ? Communicator::allocateNodeMemory(bytes, why)
-                  : PosixNodeMemory::tryMake(*this, map(), bytes, why, &markStuck);
+      size() == 1
+          ? Communicator::allocateNodeMemory(bytes, why)
+          : PosixNodeMemory::tryMake(*this, map(), bytes, why, &steptape::detail::markStuck);
   if (memory) {
     shareSettings(*memory);
   }

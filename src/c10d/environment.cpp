@@ -15,6 +15,7 @@
 #include "c10d/rendezvous.h"
 #include "c10d/tcp_store.h"
 #include "comm/launch.h"
+#include "transport/stuck.h"
 
 namespace steptape::c10d {
 
@@ -128,7 +129,7 @@ Environment::~Environment() {
   if (launch.size == 1) {
     return;
   }
-  const std::string stuck = detail::stuckBecause();
+  const std::string stuck = steptape::detail::stuckBecause();
   if (!stuck.empty()) {
     detail::endProcess(launch.rank, stuck);
   }

@@ -14,11 +14,11 @@
 
 #include "steptape/base/error.h"
 
-#include "c10d/job_end.h"
 #include "c10d/store_transport.h"
 #include "c10d/tcp_store_connection.h"
 #include "c10d/torch_error_text.h"
 #include "comm/element_reduction.h"
+#include "transport/stuck.h"
 
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
@@ -239,7 +239,7 @@ class GlooTransport final : public steptape::detail::Transport {
     lookForRollCall();
     return reports_.takeNote(rank, note);
   }
-  void noteBroken(const std::string& why) override { markStuck(why); }
+  void noteBroken(const std::string& why) override { steptape::detail::markStuck(why); }
 
   std::string lostBecause() override {
     if (presence_) {

@@ -9,23 +9,11 @@
 #include "steptape/base/clock.h"
 #include "steptape/base/json.h"
 
-#include "base/mutex.h"
 #include "base/whole_file.h"
 #include "blackbox/state_page.h"
 
 namespace steptape::c10d::detail {
 namespace {
-
-struct StuckReason {
-  Mutex mutex;
-  std::string text STEPTAPE_GUARDED_BY(mutex);
-};
-
-StuckReason& stuckReason() {
-  static StuckReason* const kReason =
-      new StuckReason();  // also used while static objects are destroyed
-  return *kReason;
-}
 
 void tellTorchrun(const std::string& why) {
   const char* const path = std::getenv("TORCHELASTIC_ERROR_FILE");
@@ -40,20 +28,6 @@ void tellTorchrun(const std::string& why) {
 }
 
 }  // namespace
-
-void markStuck(const std::string& why) {
-  StuckReason& reason = stuckReason();
-  MutexLock lock(reason.mutex);
-  if (reason.text.empty()) {
-    reason.text = why;
-  }
-}
-
-std::string stuckBecause() {
-  StuckReason& reason = stuckReason();
-  MutexLock lock(reason.mutex);
-  return reason.text;
-}
 
 void endProcess(int rank, const std::string& why) noexcept {
   steptape::detail::noteError(why);

@@ -11,12 +11,11 @@
 #include <vector>
 
 #include "steptape/base/error.h"
-#include "steptape/base/version.h"
 #include "steptape/comm/communicator.h"
 
-#include "base/got_expected.h"
 #include "base/whole_file.h"
 #include "transport/compared_message.h"
+#include "transport/protocol.h"
 
 namespace steptape::c10d::detail {
 namespace {
@@ -24,9 +23,6 @@ namespace {
 using steptape::detail::GroupMap;
 using steptape::detail::Launch;
 using Clock = std::chrono::steady_clock;
-
-/// Changes with each change of what ranks send each other.
-constexpr int kProtocol = 1;
 
 std::string randomText() {
   std::random_device random;
@@ -52,25 +48,25 @@ std::string memoryId() {
 
 /// What each rank tells the others, a line each.
 struct Facts {
-  std::string version;
+  std::string protocol;
   std::string size;
   std::string memory;
   std::string host;
 
   static Facts ofThisRank(const Launch& launch) {
-    return {std::string(STEPTAPE_VERSION) + ", protocol " + std::to_string(kProtocol),
-            std::to_string(launch.size), memoryId(), Communicator().nodeName()};
+    return {steptape::detail::protocolText(), std::to_string(launch.size), memoryId(),
+            Communicator().nodeName()};
   }
   static Facts parse(const std::string& text) {
     Facts facts;
     std::istringstream lines(text);
-    std::getline(lines, facts.version);
+    std::getline(lines, facts.protocol);
     std::getline(lines, facts.size);
     std::getline(lines, facts.memory);
     std::getline(lines, facts.host);
     return facts;
   }
-  std::string text() const { return version + "\n" + size + "\n" + memory + "\n" + host + "\n"; }
+  std::string text() const { return protocol + "\n" + size + "\n" + memory + "\n" + host + "\n"; }
 };
 
 class Deadline {
@@ -170,15 +166,12 @@ void checkEqual(const std::vector<Facts>& facts) {
       const std::string& got = facts[rank].*member;
       const std::string& expected = facts.front().*member;
       if (!got.empty() && !expected.empty() && got != expected) {
-        throw Error(ErrorCode::kRankMismatch,
-                    "the start of the job: rank " + std::to_string(rank) + " (" + facts[rank].host +
-                        "): " +
-                        steptape::detail::gotExpected(before + got + after,
-                                                      before + expected + after + " as rank 0"));
+        steptape::detail::throwStartMismatch(static_cast<int>(rank), facts[rank].host,
+                                             before + got + after, before + expected + after);
       }
     }
   };
-  check(&Facts::version, "Steptape ", "");
+  check(&Facts::protocol, "", "");
   check(&Facts::size, "a job of ", " ranks");
 }
 

@@ -13,6 +13,7 @@
 
 #include "blackbox/state_page.h"
 #include "mpi/job_state.h"
+#include "transport/stuck.h"
 
 namespace steptape::mpi {
 namespace {
@@ -133,7 +134,7 @@ Environment::~Environment() {
   if (!ownsMpi_ || !detail::isMpiRunning()) {
     return;
   }
-  const std::string stuck = detail::stuckBecause();
+  const std::string stuck = steptape::detail::stuckBecause();
   if (!stuck.empty()) {
     abortJob(stuck.c_str());
   }

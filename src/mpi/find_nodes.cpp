@@ -3,6 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+
+#include "steptape/comm/communicator.h"
+
+#include "transport/protocol.h"
 
 namespace steptape::mpi::detail {
 namespace {
@@ -18,10 +23,18 @@ int lowestRankOfNode(MPI_Comm communicator, int rank) {
   return rank;
 }
 
+/// What each rank tells the others. Its size must stay, because ranks of other versions receive it.
 struct PlaceMessage {
   int nodeId;
-  std::array<char, 124> nodeName;
+  std::array<char, 84> nodeName;
+  std::array<char, 40> protocol;
 };
+static_assert(sizeof(PlaceMessage) == 128);
+
+template <std::size_t Size>
+void copyText(const std::string& text, std::array<char, Size>& to) {
+  std::copy_n(text.begin(), std::min(text.size(), Size - 1), to.begin());
+}
 
 }  // namespace
 
@@ -39,14 +52,18 @@ GroupMap findNodes(MPI_Comm communicator, int ranksPerNode) {
   std::vector<PlaceMessage> messages(static_cast<std::size_t>(size));
   PlaceMessage& message = messages[static_cast<std::size_t>(rank)];
   message.nodeId = mine.nodeId;
-  const std::string name = mine.nodeName.substr(0, message.nodeName.size() - 1);
-  std::copy(name.begin(), name.end(), message.nodeName.begin());
+  copyText(mine.nodeName, message.nodeName);
+  copyText(steptape::detail::protocolText(), message.protocol);
   MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, messages.data(), sizeof(PlaceMessage), MPI_BYTE,
                 communicator);
 
   std::vector<GroupMap::Place> places;
   places.reserve(messages.size());
   for (const PlaceMessage& other : messages) {
+    if (other.protocol != messages.front().protocol) {
+      steptape::detail::throwStartMismatch(static_cast<int>(places.size()), other.nodeName.data(),
+                                           other.protocol.data(), messages.front().protocol.data());
+    }
     places.push_back({other.nodeId, other.nodeName.data()});
   }
   return GroupMap(std::move(places), rank);

@@ -11,6 +11,7 @@ namespace steptape::mpi::detail {
 /// ranks have just met.
 ///
 /// @param ranksPerNode As MpiCommunicatorOptions::ranksPerNode.
+/// @throws Error(kRankMismatch) on every rank if a rank has another Steptape than rank 0.
 steptape::detail::GroupMap findNodes(MPI_Comm communicator, int ranksPerNode);
 
 }  // namespace steptape::mpi::detail

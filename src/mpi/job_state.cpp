@@ -8,16 +8,8 @@
 #include "steptape/base/error.h"
 #include "steptape/mpi/mpi_communicator.h"
 
-#include "base/mutex.h"
-
 namespace steptape::mpi::detail {
 namespace {
-
-/// With MPI_THREAD_MULTIPLE, several threads use it.
-struct StuckReason {
-  Mutex mutex;
-  std::string text STEPTAPE_GUARDED_BY(mutex);
-};
 
 std::atomic<int> users{0};
 std::atomic<bool> isEnding{false};
@@ -28,11 +20,6 @@ int endAllUse(MPI_Comm /*self*/, int /*key*/, void* /*value*/, void* /*state*/) 
     std::this_thread::yield();
   }
   return MPI_SUCCESS;
-}
-
-StuckReason& stuckReason() {
-  static StuckReason reason;
-  return reason;
 }
 
 }  // namespace
@@ -78,20 +65,6 @@ void requireMpi(const char* caller) {
   if (!why.empty()) {
     throw Error(ErrorCode::kFailedPrecondition, std::string(caller) + ": " + why);
   }
-}
-
-void markStuck(const std::string& why) {
-  StuckReason& reason = stuckReason();
-  MutexLock lock(reason.mutex);
-  if (reason.text.empty()) {
-    reason.text = why;
-  }
-}
-
-std::string stuckBecause() {
-  StuckReason& reason = stuckReason();
-  MutexLock lock(reason.mutex);
-  return reason.text;
 }
 
 }  // namespace steptape::mpi::detail

@@ -23,13 +23,6 @@ std::string noMpiBecause();
 /// @throws Error(kFailedPrecondition) with `caller` unless MPI may be called.
 void requireMpi(const char* caller);
 
-/// Records that an operation of this process will never end: MPI_Finalize() would wait for it.
-///
-/// @threads Thread-safe.
-void markStuck(const std::string& why);
-/// Returns the first reason passed to markStuck(); empty if there is none.
-std::string stuckBecause();
-
 /// Releases the communicator that world() keeps.
 void forgetWorld();
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steptape/mpi/mpi_communicator.h"
 
+#include <chrono>
 #include <climits>
 #include <cstdint>
 #include <utility>
@@ -17,7 +18,7 @@
 #include "mpi/mpi_node_transport.h"
 #include "mpi/mpi_transport.h"
 #include "transport/engine.h"
-#include "transport/engine_communicator.h"
+#include "transport/stuck.h"
 
 namespace steptape {
 namespace {
@@ -65,18 +66,16 @@ std::shared_ptr<mpi::detail::MpiTransport> makeTransport(MPI_Comm parent,
 
 /// Returns a transport in the memory of the node if that is possible, else `transport`. Collective.
 std::shared_ptr<detail::Transport> withinNode(
-    const std::shared_ptr<mpi::detail::MpiTransport>& transport) {
-  const detail::GroupMap& map = transport->map();
-  if (map.size() == 1 || map.localSize() != map.size()) {
+    const std::shared_ptr<mpi::detail::MpiTransport>& transport,
+    std::chrono::milliseconds timeout) {
+  if (transport->map().size() == 1) {
     return transport;
   }
-  detail::EngineCommunicator setup(transport);
-  std::shared_ptr<NodeMemory> memory = detail::PosixNodeMemory::tryMake(
-      setup, map, detail::NodeTransport::bytesFor(map.size()), nullptr, &mpi::detail::markStuck);
+  std::shared_ptr<NodeMemory> memory = detail::NodeTransport::tryMakeMemory(transport, timeout);
   if (!memory) {
     return transport;
   }
-  return std::make_shared<mpi::detail::MpiNodeTransport>(std::move(memory), map,
+  return std::make_shared<mpi::detail::MpiNodeTransport>(std::move(memory), transport->map(),
                                                          transport->comparisons());
 }
 
@@ -92,8 +91,8 @@ MpiCommunicator::MpiCommunicator(std::shared_ptr<mpi::detail::MpiTransport> tran
     : transport_(std::move(transport)),
       usesNodeMemory_(options.usesNodeMemory),
       takesDeviceMemory_(options.takesDeviceMemory.value_or(mpi::detail::reportsDeviceMemory())),
-      engine_(
-          std::make_shared<detail::Engine>(usesNodeMemory_ ? withinNode(transport_) : transport_)) {
+      engine_(std::make_shared<detail::Engine>(
+          usesNodeMemory_ ? withinNode(transport_, options.timeout) : transport_)) {
   setJobRanks(mpi::detail::worldRanksOf(transport_->data()));
 }
 
@@ -157,8 +156,8 @@ std::shared_ptr<Communicator> MpiCommunicator::split(int color, int key) {
 
 std::shared_ptr<NodeMemory> MpiCommunicator::allocateNodeMemory(std::size_t bytes,
                                                                 std::string* why) {
-  std::shared_ptr<NodeMemory> memory = detail::PosixNodeMemory::tryMake(
-      *this, transport_->map(), bytes, why, &mpi::detail::markStuck);
+  std::shared_ptr<NodeMemory> memory =
+      detail::PosixNodeMemory::tryMake(*this, transport_->map(), bytes, why, &detail::markStuck);
   if (memory) {
     shareSettings(*memory);
   }

@@ -9,6 +9,7 @@
 
 #include "mpi/job_state.h"
 #include "transport/node_transport.h"
+#include "transport/stuck.h"
 
 #include <mpi.h>
 
@@ -36,9 +37,9 @@ class MpiNodeTransport final : public steptape::detail::NodeTransport {
   void leave() override { endMpiUse(); }
   std::string endedBecause() const override { return "MPI was finalized"; }
   std::string unusableBecause() const override { return noMpiBecause(); }
-  void noteBroken(const std::string& why) override { markStuck(why); }
+  void noteBroken(const std::string& why) override { steptape::detail::markStuck(why); }
   std::string lostBecause() override {
-    std::string stuck = stuckBecause();
+    std::string stuck = steptape::detail::stuckBecause();
     if (!stuck.empty()) {
       return stuck;
     }

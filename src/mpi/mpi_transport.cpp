@@ -15,6 +15,7 @@
 #include "comm/element_reduction.h"
 #include "comm/poll_pause.h"
 #include "mpi/job_state.h"
+#include "transport/stuck.h"
 
 namespace steptape::mpi::detail {
 namespace {
@@ -147,7 +148,7 @@ void waitFor(MPI_Request& request, const std::string& what, std::chrono::millise
       std::ostringstream message;
       message << what << " did not end within " << std::chrono::duration<double>(timeout).count()
               << " s; another rank has ended, hangs or is in another operation";
-      markStuck(message.str());
+      steptape::detail::markStuck(message.str());
       throw Error(ErrorCode::kDeadlineExceeded, message.str());
     }
   }
@@ -364,11 +365,11 @@ std::string MpiTransport::unusableBecause() const {
 }
 
 void MpiTransport::noteBroken(const std::string& why) {
-  markStuck(why);
+  steptape::detail::markStuck(why);
 }
 
 std::string MpiTransport::lostBecause() {
-  return stuckBecause();
+  return steptape::detail::stuckBecause();
 }
 
 }  // namespace steptape::mpi::detail

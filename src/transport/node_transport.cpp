@@ -8,7 +8,10 @@
 
 #include "steptape/base/error.h"
 
+#include "comm/posix_node_memory.h"
 #include "transport/combined_parts.h"
+#include "transport/engine_communicator.h"
+#include "transport/stuck.h"
 
 namespace steptape::detail {
 namespace {
@@ -89,6 +92,18 @@ void copyTo(void* to, const void* from, std::size_t bytes) {
 
 std::size_t NodeTransport::bytesFor(int ranks) {
   return blockBytesFor(ranks) * static_cast<std::size_t>(ranks);
+}
+
+std::shared_ptr<NodeMemory> NodeTransport::tryMakeMemory(const std::shared_ptr<Transport>& setup,
+                                                         std::chrono::milliseconds timeout,
+                                                         std::string* why) {
+  const GroupMap& map = setup->map();
+  if (map.localSize() != map.size()) {
+    return nullptr;
+  }
+  EngineCommunicator communicator(setup);
+  communicator.setTimeout(timeout);
+  return PosixNodeMemory::tryMake(communicator, map, bytesFor(map.size()), why, &markStuck);
 }
 
 NodeTransport::NodeTransport(std::shared_ptr<NodeMemory> memory, GroupMap map)

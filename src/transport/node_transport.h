@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -31,6 +32,14 @@ class STEPTAPE_EXPORT NodeTransport : public Transport {
  public:
   /// Returns the bytes of memory for a group of `ranks` ranks.
   static std::size_t bytesFor(int ranks);
+
+  /// Makes the memory for the ranks that `setup` connects. Collective.
+  ///
+  /// @param why Unless null: receives the reason if the memory cannot be made.
+  /// @return null on every rank if it cannot, or if the ranks are on several nodes.
+  static std::shared_ptr<NodeMemory> tryMakeMemory(const std::shared_ptr<Transport>& setup,
+                                                   std::chrono::milliseconds timeout,
+                                                   std::string* why = nullptr);
 
   /// @param memory Of bytesFor() bytes, zero at first, shared by all ranks of the group; other code
   ///               must not write to it.

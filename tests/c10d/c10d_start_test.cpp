@@ -10,6 +10,7 @@
 #include "steptape/testing/temp_dir.h"
 
 #include "support/job.h"
+#include "support/other_build.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -126,6 +127,17 @@ TEST(C10dStart, OfRanksWithDifferentNumbersNamesTheDifference) {
                 ContainsRegex(rank + std::string("the start of the job: rank 1 \\([^)]*\\): got a "
                                                  "job of 3 ranks; expected a job of 2 ranks as "
                                                  "rank 0")));
+  }
+}
+
+TEST(C10dStart, OfRanksOfDifferentBuildsNamesTheDifference) {
+  const testing::TempDir dir;
+  const std::string other = test::programOfAnotherBuild(STEPTAPE_START_PROGRAM, dir.string());
+  const Port port(/*listens=*/false);
+  const JobEnd job = runScript(rankOf(0, 2, port.name()) + kProgram + " 20000 & " +
+                               rankOf(1, 2, port.name()) + other + " 20000; wait");
+  for (const char* const rank : {"rank 0: ", "rank 1: "}) {
+    EXPECT_THAT(job.output, ContainsRegex(std::string(rank) + test::kOtherBuildOfRank1));
   }
 }
 

@@ -11,6 +11,7 @@
 #include "steptape/testing/temp_dir.h"
 
 #include "support/job.h"
+#include "support/other_build.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -144,6 +145,16 @@ TEST_F(RankFailure, IsReportedWithTheRanksMessageByAbort) {
   expectEndsWithAnError(job);
   EXPECT_THAT(job.output, HasSubstr("steptape: rank 1 ends the job: this rank gives up"));
   expectFlushedPointsAreThere();
+}
+
+TEST_F(RankFailure, ByAnotherBuildIsReportedByEveryRank) {
+  const std::string program = STEPTAPE_RANK_FAILURE_PROGRAM;
+  const std::string other = test::programOfAnotherBuild(program, directory_.string());
+  const std::string arguments = " 'caught hang' '" + logDir() + "' reduce";
+  const JobEnd job = test::runJob(STEPTAPE_MPIEXEC " -n 1 " + program + arguments + " : -n 1 " +
+                                  other + arguments);
+  EXPECT_THAT(job.output, ContainsRegex(std::string("caught: ") + test::kOtherBuildOfRank1 +
+                                        "(.|\n)*caught: " + test::kOtherBuildOfRank1));
 }
 
 TEST_F(RankFailure, IsNotReportedForAJobThatEndsWell) {

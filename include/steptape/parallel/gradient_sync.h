@@ -81,7 +81,7 @@ struct GradientSyncOptions {
 
   /// Library that sums gradients on GPUs: NCCL, or RCCL ("librccl.so.1"). It is loaded if the
   /// parameters of every rank are on a GPU of its own; otherwise, and if this is empty, gradients
-  /// travel through main memory. Adasum and PowerSGD do not use it.
+  /// travel by a CUDA-aware MPI or through main memory. Adasum and PowerSGD do not use it.
   std::string ncclLibrary = "libnccl.so.2";
 
   /// Whether buckets are exchanged while backward() still runs. Applies to messages only.
@@ -110,7 +110,7 @@ struct GradientSyncStats {
 /// With equal batch sizes on all ranks, the step equals that of one process with a batch `size`
 /// times as large. The result is bit-identical on every rank.
 ///
-/// There are three paths. The first exchange chooses one; describe() names it.
+/// There are several paths. The first exchange chooses one; describe() names it.
 ///
 /// Shared memory: for float32 and float64 in main memory, if every node has several ranks.
 /// Gradients lie in memory that the ranks of a node share, and each rank sums its part of them. For
@@ -123,7 +123,9 @@ struct GradientSyncStats {
 /// NCCL's, and elements of 16 bits are rounded after each addition. If a rank is lost, the sums end
 /// after Communicator::timeout() at the latest, and the next call throws.
 ///
-/// Messages: otherwise. One allreduce per bucket, started by hooks while backward() still runs.
+/// Messages: otherwise. One allreduce per bucket, started by hooks while backward() still runs. If
+/// MPI takes the memory of GPUs (MpiCommunicatorOptions::takesDeviceMemory), each GPU sums one part
+/// of the bucket, in the order of the ranks; otherwise gradients of GPUs travel through main memory.
 /// Buckets hold the parameters in the order in which their gradients were ready in the first step.
 /// With Communicator::worksOnAnyThread(), a separate thread moves the data; otherwise data moves
 /// only when a hook or synchronize() runs, and describe() says so.

@@ -121,7 +121,8 @@ struct TrainerOptions {
   LossScaleOptions lossScale;
 
   /// Move the model to this rank's GPU, selected by deviceForLocalRank(), if there is one. false:
-  /// the model stays where it is. Each batch is moved to the model's device in both cases.
+  /// the model stays where it is. Each batch is moved to the model's device in both cases. On a
+  /// device a step is logged one step later, so that the host does not wait for it.
   bool useDevices = false;
 
   /// Calls allowTf32() for the whole process. Unset: LibTorch's setting.
