@@ -31,9 +31,9 @@ struct PlaceMessage {
 };
 static_assert(sizeof(PlaceMessage) == 128);
 
-template <std::size_t Size>
-void copyText(const std::string& text, std::array<char, Size>& to) {
-  std::copy_n(text.begin(), std::min(text.size(), Size - 1), to.begin());
+template <std::size_t kSize>
+void copyText(const std::string& text, std::array<char, kSize>& to) {
+  std::copy_n(text.begin(), std::min(text.size(), kSize - 1), to.begin());
 }
 
 }  // namespace

@@ -125,10 +125,10 @@ struct GradientSyncStats {
 ///
 /// Messages: otherwise. One allreduce per bucket, started by hooks while backward() still runs. If
 /// MPI takes the memory of GPUs (MpiCommunicatorOptions::takesDeviceMemory), each GPU sums one part
-/// of the bucket, in the order of the ranks; otherwise gradients of GPUs travel through main memory.
-/// Buckets hold the parameters in the order in which their gradients were ready in the first step.
-/// With Communicator::worksOnAnyThread(), a separate thread moves the data; otherwise data moves
-/// only when a hook or synchronize() runs, and describe() says so.
+/// of the bucket, in the order of the ranks. Otherwise gradients of GPUs travel through main
+/// memory. Buckets hold the parameters in the order in which their gradients were ready in the
+/// first step. With Communicator::worksOnAnyThread(), a separate thread moves the data; otherwise
+/// data moves only when a hook or synchronize() runs, and describe() says so.
 ///
 /// A parameter that no rank used in its loss keeps an undefined gradient, as in one process. If
 /// some ranks used it, the other ranks contribute zeros.
