@@ -90,7 +90,7 @@ MpiCommunicator::MpiCommunicator(std::shared_ptr<mpi::detail::MpiTransport> tran
                                  const MpiCommunicatorOptions& options)
     : transport_(std::move(transport)),
       usesNodeMemory_(options.usesNodeMemory),
-      takesDeviceMemory_(options.takesDeviceMemory.value_or(mpi::detail::reportsDeviceMemory())),
+      isGpuAware_(options.isGpuAware.value_or(mpi::detail::reportsGpuSupport())),
       engine_(std::make_shared<detail::Engine>(
           usesNodeMemory_ ? withinNode(transport_, options.timeout) : transport_)) {
   setJobRanks(mpi::detail::worldRanksOf(transport_->data()));
@@ -146,7 +146,7 @@ std::shared_ptr<Communicator> MpiCommunicator::split(int color, int key) {
   options.timeout = timeout();
   options.maxCount = transport_->maxCount();
   options.usesNodeMemory = usesNodeMemory_;
-  options.takesDeviceMemory = takesDeviceMemory_;
+  options.isGpuAware = isGpuAware_;
   const std::shared_ptr<MpiCommunicator> communicator(new MpiCommunicator(
       std::make_shared<mpi::detail::MpiTransport>(part, transport_->map().part(ranks), options),
       options));
@@ -165,11 +165,11 @@ std::shared_ptr<NodeMemory> MpiCommunicator::allocateNodeMemory(std::size_t byte
 }
 
 std::unique_ptr<detail::DeviceExchange> MpiCommunicator::makeDeviceExchange() {
-  std::int32_t takes = takesDeviceMemory_ ? 1 : 0;
+  std::int32_t isGpuAware = isGpuAware_ ? 1 : 0;
   CollectiveOptions options;
-  options.name = "whether MPI takes the memory of GPUs";
-  allreduce(ArrayView<std::int32_t>(&takes, 1), ReduceOp::kMin, options);
-  if (takes == 0 || size() == 1) {
+  options.name = "whether MPI is GPU-aware";
+  allreduce(ArrayView<std::int32_t>(&isGpuAware, 1), ReduceOp::kMin, options);
+  if (isGpuAware == 0 || size() == 1) {
     return nullptr;
   }
   return std::make_unique<mpi::detail::MpiDeviceExchange>(

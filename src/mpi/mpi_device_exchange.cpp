@@ -120,7 +120,7 @@ class Messages final : public PendingCollective {
 
 }  // namespace
 
-bool reportsDeviceMemory() {
+bool reportsGpuSupport() {
 #if defined(OMPI_HAVE_MPI_EXT_CUDA) && OMPI_HAVE_MPI_EXT_CUDA
   return MPIX_Query_cuda_support() != 0;
 #elif defined(MPIX_GPU_SUPPORT_CUDA)

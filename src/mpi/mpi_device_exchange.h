@@ -13,12 +13,12 @@
 
 namespace steptape::mpi::detail {
 
-/// Returns whether MPI says that it reads and writes the memory of GPUs.
-bool reportsDeviceMemory();
+/// Returns whether MPI reports that it is GPU-aware.
+bool reportsGpuSupport();
 
-/// Exchanges GPU memory by a CUDA-aware MPI, in messages from rank to rank.
+/// Exchanges GPU memory by a GPU-aware MPI, in messages from rank to rank.
 ///
-/// @source https://www.open-mpi.org/faq/?category=runcuda: Open MPI takes device memory in sends,
+/// @source https://www.open-mpi.org/faq/?category=runcuda: Open MPI accepts GPU memory in sends,
 ///         receives and blocking collectives, not in non-blocking collectives.
 class MpiDeviceExchange final : public steptape::detail::DeviceExchange {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GradientSync on GPUs, by an MPI that takes their memory. HostAccess gives MPI that access.
+// GradientSync on GPUs, by a GPU-aware MPI. With HostAccess, every MPI accesses the simulated GPUs.
 
 #include <chrono>
 #include <memory>
@@ -21,14 +21,14 @@ using ::testing::Not;
 
 class MpiGradients : public ::testing::Test {
  protected:
-  static MpiCommunicatorOptions cudaAware() {
+  static MpiCommunicatorOptions gpuAware() {
     MpiCommunicatorOptions options;
     options.timeout = std::chrono::seconds(60);
-    options.takesDeviceMemory = true;
+    options.isGpuAware = true;
     return options;
   }
 
-  static World world(const MpiCommunicatorOptions& options = cudaAware()) {
+  static World world(const MpiCommunicatorOptions& options = gpuAware()) {
     return std::make_shared<MpiCommunicator>(MPI_COMM_WORLD, options);
   }
 
@@ -53,7 +53,7 @@ class MpiGradients : public ::testing::Test {
 TEST_F(MpiGradients, TrainRanksLikeOneProcessWithAllSamples) {
   const World ranks = world();
   const Trained trained = train(ranks, withoutNccl());
-  EXPECT_THAT(trained.describe, HasSubstr("summed on the GPUs, which a CUDA-aware MPI connects"));
+  EXPECT_THAT(trained.describe, HasSubstr("summed on the GPUs, exchanged by a GPU-aware MPI"));
   EXPECT_EQ(trained.bytesToHost, 0);
   expectClose(trained.parameters, trainedByOne(ranks->size()), 1e-5);
   expectEqualOnAllRanks(trained.parameters);
@@ -65,7 +65,7 @@ TEST_F(MpiGradients, DoNotDependOnOverlapAndBucketsAndTheSizeOfMessages) {
   options.overlap = false;
   options.gradientAsBucketView = false;
   options.bucketBytes = 1 << 20;
-  MpiCommunicatorOptions smallMessages = cudaAware();
+  MpiCommunicatorOptions smallMessages = gpuAware();
   smallMessages.maxCount = 100;
   smallMessages.usesNodeMemory = false;
   const Trained trained = train(world(smallMessages), options);
@@ -92,8 +92,8 @@ TEST_F(MpiGradients, AreLimitedInNormAndAccumulated) {
   GradientSyncOptions options = withoutNccl();
   options.maxNorm = 0.05;
   options.accumulationSteps = 2;
-  MpiCommunicatorOptions mainMemory = cudaAware();
-  mainMemory.takesDeviceMemory = false;
+  MpiCommunicatorOptions mainMemory = gpuAware();
+  mainMemory.isGpuAware = false;
   const Trained expected = train(world(mainMemory), options);
   EXPECT_THAT(expected.describe, Not(HasSubstr("on the GPUs")));
   EXPECT_GT(expected.bytesToHost, 0);
@@ -112,9 +112,9 @@ TEST_F(MpiGradients, MayHaveFewerElementsThanThereAreRanks) {
   }
 }
 
-TEST_F(MpiGradients, TravelThroughMainMemoryUnlessEveryMpiTakesThatOfGpus) {
-  MpiCommunicatorOptions options = cudaAware();
-  options.takesDeviceMemory = world()->rank() != 1;
+TEST_F(MpiGradients, TravelThroughMainMemoryIfMpiOnOneRankIsNotGpuAware) {
+  MpiCommunicatorOptions options = gpuAware();
+  options.isGpuAware = world()->rank() != 1;
   const Trained trained = train(world(options), withoutNccl());
   EXPECT_THAT(trained.describe, Not(HasSubstr("on the GPUs")));
   expectClose(trained.parameters, trainedByOne(world()->size()), 1e-5);
@@ -122,7 +122,7 @@ TEST_F(MpiGradients, TravelThroughMainMemoryUnlessEveryMpiTakesThatOfGpus) {
 
 TEST_F(MpiGradients, TravelBetweenGpusIfNcclCannotBeLoaded) {
   const Trained trained = train(world(), smallBuckets("libnccl-that-is-not-there.so"));
-  EXPECT_THAT(trained.describe, HasSubstr("which a CUDA-aware MPI connects"));
+  EXPECT_THAT(trained.describe, HasSubstr("exchanged by a GPU-aware MPI"));
   EXPECT_THAT(trained.describe, HasSubstr("not by NCCL: rank 0: NCCL cannot be loaded"));
 }
 

@@ -69,7 +69,7 @@ class GpuRanks {
 #ifdef STEPTAPE_HAS_MPI
   GpuRanks() {
     steptape::MpiCommunicatorOptions options;
-    options.takesDeviceMemory = true;
+    options.isGpuAware = true;
     options.timeout = std::chrono::milliseconds(500);
     world_ = std::make_unique<steptape::MpiCommunicator>(MPI_COMM_WORLD, options);
     exchange_ = world_->makeDeviceExchange();

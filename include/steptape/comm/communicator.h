@@ -178,7 +178,7 @@ class STEPTAPE_EXPORT Communicator {
   /// GradientSync. Collective. The group must outlive it.
   ///
   /// @return null on every rank unless each rank's transport reads and writes GPU memory; see
-  ///         MpiCommunicatorOptions::takesDeviceMemory.
+  ///         MpiCommunicatorOptions::isGpuAware.
   virtual std::unique_ptr<detail::DeviceExchange> makeDeviceExchange();
 
   /// Returns how long an operation waits for other ranks, counted from the first wait() or isDone()

@@ -46,13 +46,12 @@ struct MpiCommunicatorOptions {
   /// by MPI; also groups made from it. Must be equal on all ranks.
   bool usesNodeMemory = true;
 
-  /// Whether MPI reads and writes the memory of GPUs in MPI_Isend() and MPI_Irecv(), as a
-  /// CUDA-aware MPI does. GradientSync then sums gradients on GPUs without a copy through main
-  /// memory where it cannot use NCCL. Unset: what MPI reports of itself. false on one rank means
-  /// false on all.
+  /// Whether MPI is GPU-aware, in particular CUDA-aware: MPI_Isend() and MPI_Irecv() accept GPU
+  /// memory. GradientSync then sums gradients on GPUs without a copy through main memory if it
+  /// cannot use NCCL. Unset: what MPI reports. false on one rank means false on all.
   ///
   /// @source MPIX_Query_cuda_support() of Open MPI, MPIX_GPU_query_support() of MPICH.
-  std::optional<bool> takesDeviceMemory;
+  std::optional<bool> isGpuAware;
 };
 
 /// A Communicator over the ranks of an MPI communicator.
@@ -121,7 +120,7 @@ class STEPTAPE_EXPORT MpiCommunicator final : public Communicator {
 
   std::shared_ptr<mpi::detail::MpiTransport> transport_;
   bool usesNodeMemory_;
-  bool takesDeviceMemory_;
+  bool isGpuAware_;
   std::shared_ptr<detail::Engine> engine_;
 };
 

@@ -81,7 +81,7 @@ struct GradientSyncOptions {
 
   /// Library that sums gradients on GPUs: NCCL, or RCCL ("librccl.so.1"). It is loaded if the
   /// parameters of every rank are on a GPU of its own; otherwise, and if this is empty, gradients
-  /// travel by a CUDA-aware MPI or through main memory. Adasum and PowerSGD do not use it.
+  /// travel by a GPU-aware MPI or through main memory. Adasum and PowerSGD do not use it.
   std::string ncclLibrary = "libnccl.so.2";
 
   /// Whether buckets are exchanged while backward() still runs. Applies to messages only.
@@ -124,11 +124,11 @@ struct GradientSyncStats {
 /// after Communicator::timeout() at the latest, and the next call throws.
 ///
 /// Messages: otherwise. One allreduce per bucket, started by hooks while backward() still runs. If
-/// MPI takes the memory of GPUs (MpiCommunicatorOptions::takesDeviceMemory), each GPU sums one part
-/// of the bucket, in the order of the ranks. Otherwise gradients of GPUs travel through main
-/// memory. Buckets hold the parameters in the order in which their gradients were ready in the
-/// first step. With Communicator::worksOnAnyThread(), a separate thread moves the data; otherwise
-/// data moves only when a hook or synchronize() runs, and describe() says so.
+/// MPI is GPU-aware (MpiCommunicatorOptions::isGpuAware), each GPU sums one part of a bucket, in
+/// the order of the ranks. Otherwise gradients of GPUs travel through main memory. Buckets hold the
+/// parameters in the order in which their gradients were ready in the first step. With
+/// Communicator::worksOnAnyThread(), a separate thread moves the data; otherwise data moves only
+/// when a hook or synchronize() runs, and describe() says so.
 ///
 /// A parameter that no rank used in its loss keeps an undefined gradient, as in one process. If
 /// some ranks used it, the other ranks contribute zeros.

@@ -240,7 +240,7 @@ class MessageExchange final : public GradientExchange {
       text += ", summed on the GPUs by NCCL";
     }
     if (deviceExchange_) {
-      text += ", summed on the GPUs, which a CUDA-aware MPI connects";
+      text += ", summed on the GPUs, exchanged by a GPU-aware MPI";
     }
     if (!options_.overlap) {
       return text + ", not overlapped";
