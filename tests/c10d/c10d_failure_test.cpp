@@ -12,6 +12,7 @@
 #include "steptape/reader/scalar_series.h"
 #include "steptape/testing/temp_dir.h"
 
+#include "support/collective_names.h"
 #include "support/job.h"
 
 #include <gmock/gmock.h>
@@ -72,6 +73,12 @@ class C10dFailure : public ::testing::Test {
   testing::TempDir directory_;
 };
 
+std::string nameOfPlace(
+    const ::testing::TestParamInfo<std::tuple<const char*, const char*>>& tested) {
+  return std::get<1>(tested.param) +
+         std::string(std::get<0>(tested.param) == kOnOneNode ? "_on_one_node" : "_on_two_nodes");
+}
+
 /// The nodes of the job, and the operation in which the other rank waits.
 class C10dFailureIn : public C10dFailure,
                       public ::testing::WithParamInterface<std::tuple<const char*, const char*>> {
@@ -84,12 +91,7 @@ INSTANTIATE_TEST_SUITE_P(Places, C10dFailureIn,
                          ::testing::Combine(::testing::Values(kOnOneNode, kOnTwoNodes),
                                             ::testing::Values("reduce", "asynchronous", "barrier",
                                                               "profile")),
-                         [](const auto& tested) {
-                           return std::get<1>(tested.param) +
-                                  std::string(std::get<0>(tested.param) == kOnOneNode
-                                                  ? "_on_one_node"
-                                                  : "_on_two_nodes");
-                         });
+                         nameOfPlace);
 
 TEST_P(C10dFailureIn, OfAKilledRankEndsTheOther) {
   const JobEnd job = runThere("killed");
@@ -119,6 +121,20 @@ TEST_P(C10dFailureIn, OfARankThatHangsEndsTheOther) {
   expectEndsWithAnError(job);
   EXPECT_THAT(job.output, HasSubstr("steptape: rank 0 ends: "));
   EXPECT_THAT(job.output, HasSubstr("rank 1 ("));
+  expectFlushedPointsAreThere();
+}
+
+class C10dFailureWithin : public C10dFailureIn {};
+INSTANTIATE_TEST_SUITE_P(Collectives, C10dFailureWithin,
+                         ::testing::Combine(::testing::Values(kOnOneNode, kOnTwoNodes),
+                                            ::testing::ValuesIn(test::kCollectives)),
+                         nameOfPlace);
+
+TEST_P(C10dFailureWithin, EndsTheOtherRank) {
+  const JobEnd job = runThere("killed within");
+  expectEndsWithAnError(job);
+  EXPECT_THAT(job.output, HasSubstr("rank 1 ("));
+  EXPECT_THAT(job.output, HasSubstr("steptape: rank 0 ends: "));
   expectFlushedPointsAreThere();
 }
 

@@ -41,6 +41,12 @@ void failAs(const std::string& kind, const steptape::Environment& environment) {
       }
     }
     std::raise(SIGKILL);
+  } else if (kind == "killed within") {
+    // Returns, to a collective that cannot end before the others come.
+    std::thread([] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      std::raise(SIGKILL);
+    }).detach();
   } else if (kind == "exits") {
     _exit(0);
   } else if (kind == "throws") {
@@ -91,6 +97,31 @@ class GpuRanks {
   std::unique_ptr<steptape::detail::DeviceExchange> exchange_;
 };
 
+void callCollective(const std::string& name, steptape::Communicator& world) {
+  std::vector<float> data(1000 * static_cast<std::size_t>(world.size()));
+  std::vector<float> part(1000);
+  const std::vector<std::string> texts(static_cast<std::size_t>(world.size()), "text");
+  if (name == "allreduce") {
+    world.allreduce(data, steptape::ReduceOp::kSum);
+  } else if (name == "allreduceGrouped") {
+    world.allreduceGrouped({data, part}, steptape::ReduceOp::kSum);
+  } else if (name == "reduceScatter") {
+    world.reduceScatter(data, part, steptape::ReduceOp::kSum);
+  } else if (name == "broadcast") {
+    world.broadcast(data.data(), data.size() * sizeof(float), 1);
+  } else if (name == "allgather") {
+    world.allgather("text");
+  } else if (name == "alltoall") {
+    world.alltoall(texts);
+  } else if (name == "worldBarrier") {
+    world.barrier();
+  } else if (name == "split") {
+    world.split(0, 0);
+  } else if (name == "allocateNodeMemory") {
+    world.allocateNodeMemory(4096);
+  }
+}
+
 void waitForAll(const std::string& place, steptape::Communicator& world,
                 steptape::detail::NodeBarrier& barrier, std::optional<GpuRanks>& gpus) {
   if (place == "barrier") {
@@ -108,6 +139,8 @@ void waitForAll(const std::string& place, steptape::Communicator& world,
     world.allreduceAsync(data, steptape::ReduceOp::kSum, options).wait();
   } else if (place == "device memory") {
     gpus->exchange();
+  } else {
+    callCollective(place, world);
   }
 }
 
@@ -143,6 +176,13 @@ void train(const Arguments& arguments, const steptape::Environment& environment)
   }
   if (world->rank() == world->size() - 1) {
     failAs(arguments.kind, environment);
+  }
+  if (arguments.kind == "killed within") {
+    // Only the death of the rank ends the wait.
+    world->setTimeout(std::chrono::minutes(10));
+    if (world->rank() != world->size() - 1) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(150));
+    }
   }
   waitForAll(arguments.place, *world, barrier, gpus);
   writer.addReduced("loss", world->rank(), 3);

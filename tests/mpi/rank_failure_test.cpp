@@ -10,6 +10,7 @@
 #include "steptape/reader/scalar_series.h"
 #include "steptape/testing/temp_dir.h"
 
+#include "support/collective_names.h"
 #include "support/job.h"
 #include "support/other_build.h"
 
@@ -93,6 +94,17 @@ TEST_P(RankFailureIn, OfARankThatHangsEndsTheJob) {
   const JobEnd job = run("hangs", GetParam());
   expectEndsWithAnError(job);
   EXPECT_THAT(job.output, HasSubstr("rank 0 ends the job: "));
+  expectFlushedPointsAreThere();
+}
+
+class RankFailureWithin : public RankFailureIn {};
+INSTANTIATE_TEST_SUITE_P(Collectives, RankFailureWithin, ::testing::ValuesIn(test::kCollectives),
+                         [](const auto& tested) { return std::string(tested.param); });
+
+TEST_P(RankFailureWithin, EndsTheJob) {
+  const JobEnd job = run("killed within", GetParam());
+  expectEndsWithAnError(job);
+  EXPECT_THAT(job.output, ContainsRegex("rank 1 .*signal 9"));
   expectFlushedPointsAreThere();
 }
 
