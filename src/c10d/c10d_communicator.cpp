@@ -54,7 +54,7 @@ Medium chooseMedium(const JobStore& job, const std::shared_ptr<KeyStore>& keys,
   gloo.tcp = job.tcp;
   gloo.keys = keys;
   gloo.prefix = prefix;
-  gloo.networkInterface = job.options.networkInterface;
+  gloo.networkInterfaces = job.options.networkInterfaces;
   gloo.timeout = timeout;
   EngineCommunicator setup(byStore);
   setup.setTimeout(timeout);

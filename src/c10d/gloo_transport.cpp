@@ -8,6 +8,8 @@
 #include <cstring>
 #include <functional>
 #include <iterator>
+#include <sstream>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -94,13 +96,16 @@ std::string glooErrorText(const std::string& what) {
 Group makeGroup(const GlooSetup& setup, const GroupMap& map, const char* name, int threads) {
   auto options = ::c10d::ProcessGroupGloo::Options::create(setup.timeout);
   const char* const variable = std::getenv("GLOO_SOCKET_IFNAME");
-  std::string interface =
-      setup.networkInterface.empty() && variable != nullptr ? variable : setup.networkInterface;
-  interface = interface.substr(0, interface.find(','));
-  options->devices.push_back(interface.empty()
-                                 ? ::c10d::ProcessGroupGloo::createDefaultDevice()
-                                 : ::c10d::ProcessGroupGloo::createDeviceForInterface(interface));
-  options->threads = threads;
+  std::istringstream interfaces(
+      setup.networkInterfaces.empty() && variable != nullptr ? variable : setup.networkInterfaces);
+  std::string interface;
+  while (std::getline(interfaces, interface, ',')) {
+    options->devices.push_back(::c10d::ProcessGroupGloo::createDeviceForInterface(interface));
+  }
+  if (options->devices.empty()) {
+    options->devices.push_back(::c10d::ProcessGroupGloo::createDefaultDevice());
+  }
+  options->threads = threads * static_cast<int>(options->devices.size());
   const auto store =
       c10::make_intrusive<::c10d::PrefixStore>(setup.prefix + name, setup.tcp->connection().store);
   return c10::make_intrusive<::c10d::ProcessGroupGloo>(store, map.rank(), map.size(), options);

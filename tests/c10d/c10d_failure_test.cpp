@@ -37,6 +37,13 @@ class C10dFailure : public ::testing::Test {
                         "' '" + place + "'");
   }
 
+  /// Runs a job of two nodes in which no rank fails.
+  JobEnd runOver(const std::string& networkInterfaces) {
+    return test::runJob("env GLOO_SOCKET_IFNAME=" + networkInterfaces +
+                        " " STEPTAPE_START_RANKS " " + kOnTwoNodes +
+                        "2 '" STEPTAPE_RANK_FAILURE_PROGRAM "' none '" + logDir() + "' allreduce");
+  }
+
   static bool canMakeNodes() {
     static const bool kCan =
         test::runJob(STEPTAPE_START_RANKS " --ranks-per-node 1 1 /bin/true").exitCode != 77;
@@ -176,6 +183,18 @@ TEST_F(C10dFailure, IsToldToTorchrunInItsFile) {
                    logDir() + "' reduce; cat '" + file + "'");
   EXPECT_THAT(job.output,
               ContainsRegex("\\{\"message\": \"this rank gives up\", \"timestamp\": [0-9]+\\}"));
+}
+
+TEST_F(C10dFailure, OfANetworkInterfaceIsReportedWithItsName) {
+  const JobEnd job = runOver("lo,no_such_interface");
+  expectEndsWithAnError(job);
+  EXPECT_THAT(job.output, HasSubstr("no_such_interface"));
+}
+
+TEST_F(C10dFailure, IsNotReportedForAJobOverSeveralNetworkInterfaces) {
+  const JobEnd job = runOver("lo,lo");
+  EXPECT_EQ(job.exitCode, 0) << job.output;
+  EXPECT_EQ(job.output, "");
 }
 
 TEST_F(C10dFailure, IsNotReportedForAJobThatEndsWell) {

@@ -27,9 +27,9 @@ struct EnvironmentOptions {
   /// ranks.
   bool usesNodeMemory = true;
 
-  /// The network interface that gloo uses, such as "eth0". Empty: the environment variable
-  /// `GLOO_SOCKET_IFNAME`, or else the interface of this host's name.
-  std::string networkInterface;
+  /// The network interfaces that gloo uses in turn, such as "eth0" or "eth0,eth1". Empty: the
+  /// environment variable `GLOO_SOCKET_IFNAME`, or else the interface of this host's name.
+  std::string networkInterfaces;
 };
 
 /// Joins the job that torchrun, srun, or a program that sets the same variables has started, for
