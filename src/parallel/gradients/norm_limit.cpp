@@ -8,6 +8,7 @@
 
 #include "parallel/gradients/current_stream.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/stack.h>
 
