@@ -21,7 +21,7 @@ struct GlooSetup {
   std::shared_ptr<TcpStore> tcp;
   std::shared_ptr<KeyStore> keys;  ///< Of the group.
   std::string prefix;              ///< The name of these keys in `tcp`.
-  std::string networkInterfaces;    ///< Empty: gloo's default.
+  std::string networkInterfaces;   ///< Empty: gloo's default.
   std::chrono::milliseconds timeout;
   /// Tells which ranks of the node live; may be null.
   std::shared_ptr<NodeMemory> presence;
