@@ -45,14 +45,16 @@ std::string stallText(const std::string& what, std::chrono::steady_clock::durati
 
 std::string deadlineText(const CollectiveCall& call, std::chrono::milliseconds timeout,
                          const std::string& missing, const GroupMap& group) {
+  return deadlineText(
+      call.describe(), timeout,
+      missing.empty() ? "all ranks came, but not their data" : missing + " did not arrive", group);
+}
+
+std::string deadlineText(const std::string& what, std::chrono::milliseconds timeout,
+                         const std::string& why, const GroupMap& group) {
   std::ostringstream text;
-  text << call.describe() << " did not end within " << seconds(timeout) << " s on "
-       << group.nameOf(group.rank()) << " of " << group.size() << ": ";
-  if (missing.empty()) {
-    text << "all ranks came, but not their data";
-  } else {
-    text << missing << " did not arrive";
-  }
+  text << what << " did not end within " << seconds(timeout) << " s on "
+       << group.nameOf(group.rank()) << " of " << group.size() << ": " << why;
   return text.str();
 }
 

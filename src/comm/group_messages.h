@@ -39,4 +39,8 @@ STEPTAPE_EXPORT std::string deadlineText(const CollectiveCall& call,
                                          std::chrono::milliseconds timeout,
                                          const std::string& missing, const GroupMap& group);
 
+/// Returns the same for another operation, "`what` did not end within ... of 4: `why`".
+STEPTAPE_EXPORT std::string deadlineText(const std::string& what, std::chrono::milliseconds timeout,
+                                         const std::string& why, const GroupMap& group);
+
 }  // namespace steptape::detail

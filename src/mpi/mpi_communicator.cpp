@@ -68,9 +68,6 @@ std::shared_ptr<mpi::detail::MpiTransport> makeTransport(MPI_Comm parent,
 std::shared_ptr<detail::Transport> withinNode(
     const std::shared_ptr<mpi::detail::MpiTransport>& transport,
     std::chrono::milliseconds timeout) {
-  if (transport->map().size() == 1) {
-    return transport;
-  }
   std::shared_ptr<NodeMemory> memory = detail::NodeTransport::tryMakeMemory(transport, timeout);
   if (!memory) {
     return transport;

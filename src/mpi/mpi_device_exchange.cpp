@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <set>
-#include <sstream>
+#include <string>
 #include <utility>
 
 #include "steptape/base/error.h"
 
+#include "comm/group_messages.h"
 #include "comm/poll_pause.h"
 #include "mpi/job_state.h"
 #include "mpi/mpi_transport.h"
@@ -60,14 +61,15 @@ class Messages final : public PendingCollective {
     steptape::detail::PollPause pause(timeout_);
     while (!poll()) {
       if (!pause.next()) {
-        std::ostringstream how;
-        how << "did not end within " << std::chrono::duration<double>(timeout_).count() << " s";
-        fail(ErrorCode::kDeadlineExceeded, how.str(), "no message of " + missingRanks());
+        fail(ErrorCode::kDeadlineExceeded,
+             steptape::detail::deadlineText(name_, timeout_, "no message of " + missingRanks(),
+                                            transport_->map()));
       }
       if (pause.hasNapped()) {
         const std::string lost = transport_->lostBecause();
-        if (!lost.empty()) {
-          fail(ErrorCode::kDeadlineExceeded, "cannot end", lost);
+        // Checks again: a rank may end as soon as it has sent its part.
+        if (!lost.empty() && !poll()) {
+          fail(ErrorCode::kDeadlineExceeded, name_ + " is not waited for, since " + lost);
         }
       }
     }
@@ -76,11 +78,13 @@ class Messages final : public PendingCollective {
  private:
   void require(int result) {
     if (result != MPI_SUCCESS) {
-      fail(ErrorCode::kIoError, "failed", errorText(result));
+      const GroupMap& map = transport_->map();
+      fail(ErrorCode::kIoError,
+           name_ + " failed on " + map.nameOf(map.rank()) + ": " + errorText(result));
     }
   }
 
-  [[noreturn]] void fail(ErrorCode code, const std::string& how, const std::string& why) {
+  [[noreturn]] void fail(ErrorCode code, const std::string& text) {
     // The caller may free the memory: nothing may arrive in it any more.
     for (MPI_Request& request : requests_) {
       if (request != MPI_REQUEST_NULL) {
@@ -88,9 +92,6 @@ class Messages final : public PendingCollective {
         MPI_Request_free(&request);
       }
     }
-    const GroupMap& map = transport_->map();
-    const std::string text = name_ + " " + how + " on " + map.nameOf(map.rank()) + " of " +
-                             std::to_string(map.size()) + ": " + why;
     transport_->markBroken(text);
     throw Error(code, text);
   }

@@ -98,7 +98,7 @@ std::shared_ptr<NodeMemory> NodeTransport::tryMakeMemory(const std::shared_ptr<T
                                                          std::chrono::milliseconds timeout,
                                                          std::string* why) {
   const GroupMap& map = setup->map();
-  if (map.localSize() != map.size()) {
+  if (map.size() == 1 || map.localSize() != map.size()) {
     return nullptr;
   }
   EngineCommunicator communicator(setup);

@@ -36,7 +36,8 @@ class STEPTAPE_EXPORT NodeTransport : public Transport {
   /// Makes the memory for the ranks that `setup` connects. Collective.
   ///
   /// @param why Unless null: receives the reason if the memory cannot be made.
-  /// @return null on every rank if it cannot, or if the ranks are on several nodes.
+  /// @return null on every rank if it cannot, if the ranks are on several nodes, or for one rank,
+  ///         which needs none.
   static std::shared_ptr<NodeMemory> tryMakeMemory(const std::shared_ptr<Transport>& setup,
                                                    std::chrono::milliseconds timeout,
                                                    std::string* why = nullptr);

@@ -93,6 +93,14 @@ class C10dFailureIn : public C10dFailure,
   JobEnd runThere(const std::string& kind) {
     return run(std::get<0>(GetParam()), kind, std::get<1>(GetParam()));
   }
+
+  void expectThatTheOtherEndsAndNamesIt(const std::string& kind) {
+    const JobEnd job = runThere(kind);
+    expectEndsWithAnError(job);
+    EXPECT_THAT(job.output, HasSubstr("rank 1 ("));
+    EXPECT_THAT(job.output, HasSubstr("steptape: rank 0 ends: "));
+    expectFlushedPointsAreThere();
+  }
 };
 INSTANTIATE_TEST_SUITE_P(Places, C10dFailureIn,
                          ::testing::Combine(::testing::Values(kOnOneNode, kOnTwoNodes),
@@ -101,11 +109,7 @@ INSTANTIATE_TEST_SUITE_P(Places, C10dFailureIn,
                          nameOfPlace);
 
 TEST_P(C10dFailureIn, OfAKilledRankEndsTheOther) {
-  const JobEnd job = runThere("killed");
-  expectEndsWithAnError(job);
-  EXPECT_THAT(job.output, HasSubstr("rank 1 ("));
-  EXPECT_THAT(job.output, HasSubstr("steptape: rank 0 ends: "));
-  expectFlushedPointsAreThere();
+  expectThatTheOtherEndsAndNamesIt("killed");
 }
 
 TEST_P(C10dFailureIn, OfARankThatExitsEndsTheOther) {
@@ -124,11 +128,7 @@ TEST_P(C10dFailureIn, ByAnExceptionEndsBothRanks) {
 }
 
 TEST_P(C10dFailureIn, OfARankThatHangsEndsTheOther) {
-  const JobEnd job = runThere("hangs briefly");
-  expectEndsWithAnError(job);
-  EXPECT_THAT(job.output, HasSubstr("steptape: rank 0 ends: "));
-  EXPECT_THAT(job.output, HasSubstr("rank 1 ("));
-  expectFlushedPointsAreThere();
+  expectThatTheOtherEndsAndNamesIt("hangs briefly");
 }
 
 class C10dFailureWithin : public C10dFailureIn {};
@@ -138,11 +138,7 @@ INSTANTIATE_TEST_SUITE_P(Collectives, C10dFailureWithin,
                          nameOfPlace);
 
 TEST_P(C10dFailureWithin, EndsTheOtherRank) {
-  const JobEnd job = runThere("killed within");
-  expectEndsWithAnError(job);
-  EXPECT_THAT(job.output, HasSubstr("rank 1 ("));
-  EXPECT_THAT(job.output, HasSubstr("steptape: rank 0 ends: "));
-  expectFlushedPointsAreThere();
+  expectThatTheOtherEndsAndNamesIt("killed within");
 }
 
 TEST_F(C10dFailure, OfAKilledRankIsNoticedBeforeTheTimeout) {

@@ -64,16 +64,21 @@ class RankFailure : public ::testing::Test {
 };
 
 /// The operation in which the other rank waits.
-class RankFailureIn : public RankFailure, public ::testing::WithParamInterface<const char*> {};
+class RankFailureIn : public RankFailure, public ::testing::WithParamInterface<const char*> {
+ protected:
+  void expectThatAKilledRankEndsTheJob(const std::string& kind) {
+    const JobEnd job = run(kind, GetParam());
+    expectEndsWithAnError(job);
+    EXPECT_THAT(job.output, ContainsRegex("rank 1 .*signal 9"));
+    expectFlushedPointsAreThere();
+  }
+};
 INSTANTIATE_TEST_SUITE_P(Places, RankFailureIn,
                          ::testing::Values("reduce", "asynchronous", "barrier", "profile"),
                          [](const auto& tested) { return std::string(tested.param); });
 
 TEST_P(RankFailureIn, OfAKilledRankEndsTheJob) {
-  const JobEnd job = run("killed", GetParam());
-  expectEndsWithAnError(job);
-  EXPECT_THAT(job.output, ContainsRegex("rank 1 .*signal 9"));
-  expectFlushedPointsAreThere();
+  expectThatAKilledRankEndsTheJob("killed");
 }
 
 TEST_P(RankFailureIn, OfARankThatExitsEndsTheJob) {
@@ -102,10 +107,7 @@ INSTANTIATE_TEST_SUITE_P(Collectives, RankFailureWithin, ::testing::ValuesIn(tes
                          [](const auto& tested) { return std::string(tested.param); });
 
 TEST_P(RankFailureWithin, EndsTheJob) {
-  const JobEnd job = run("killed within", GetParam());
-  expectEndsWithAnError(job);
-  EXPECT_THAT(job.output, ContainsRegex("rank 1 .*signal 9"));
-  expectFlushedPointsAreThere();
+  expectThatAKilledRankEndsTheJob("killed within");
 }
 
 TEST_F(RankFailure, ByHangingIsReportedWithRankAndOperation) {
