@@ -181,8 +181,7 @@ void Backend::nameRun(const Client& client) {
   NamedRun named;
   named.id = client.number;
   named.directory = client.place.directory;
-  named.device = client.place.device;
-  named.inode = client.place.inode;
+  named.identity = client.place.identity;
   log_.addName(named);
   nameStream(client, *client.run->mainStream());
 }

@@ -95,9 +95,10 @@ class Fields {
 void appendFields(const NamedRun& run, std::string* out) {
   out->push_back(kRun);
   put(run.id, out);
-  put(run.device, out);
-  put(run.inode, out);
+  put(run.identity.device, out);
+  put(run.identity.inode, out);
   put(std::string_view(run.directory), out);
+  put(run.identity.created, out);
 }
 
 void appendFields(const NamedStream& stream, std::string* out) {
@@ -122,8 +123,9 @@ void appendFields(const NamedSeries& series, std::string* out) {
 }
 
 bool takeRun(Fields* fields, NamedRun* run) {
-  return fields->take(&run->id) && fields->take(&run->device) && fields->take(&run->inode) &&
-         fields->take(&run->directory);
+  return fields->take(&run->id) && fields->take(&run->identity.device) &&
+         fields->take(&run->identity.inode) && fields->take(&run->directory) &&
+         fields->take(&run->identity.created);
 }
 
 bool takeStream(Fields* fields, NamedStream* stream) {

@@ -11,6 +11,7 @@
 #include "steptape/event/event.h"
 
 #include "tfrecord/record_buffer.h"
+#include "writer/run_place.h"
 
 namespace steptape::detail {
 
@@ -21,9 +22,8 @@ namespace steptape::detail {
 /// A run directory.
 struct NamedRun {
   std::uint32_t id = 0;
-  std::string directory;  ///< Absolute, without links.
-  std::uint64_t device = 0;
-  std::uint64_t inode = 0;  ///< With `device`: finds the directory after it was moved.
+  std::string directory;       ///< Absolute, without links.
+  DirectoryIdentity identity;  ///< Finds the directory after it was moved.
 };
 
 /// An event stream: the run's own directory or one of a sub-run.

@@ -298,8 +298,7 @@ class Recovery {
     }
     for (const auto& [id, run] : process_.runs) {
       const RunPlace place = placeOf(run.directory);
-      if (place.inode != 0 && place.device == run.device && place.inode == run.inode &&
-          copyStateTo(place.directory, box_)) {
+      if (place.identity.isSameAs(run.identity) && copyStateTo(place.directory, box_)) {
         return true;
       }
     }
@@ -342,14 +341,11 @@ class Recovery {
       return false;
     }
     const NamedRun& run = found->second;
-    const auto isAt = [&run](const RunPlace& place) {
-      return place.inode != 0 && place.device == run.device && place.inode == run.inode;
-    };
-    if (isAt(placeOf(run.directory))) {
+    if (run.identity.isSameAs(placeOf(run.directory).identity)) {
       *directory = stream.directory;
       return true;
     }
-    if (isAt(wanted_)) {
+    if (run.identity.isSameAs(wanted_.identity)) {
       *directory = wanted_.directory + stream.directory.substr(run.directory.size());
       return true;
     }
@@ -466,7 +462,7 @@ bool hasRun(const DeadProcess& process, const RunPlace& place, bool below) {
     const NamedRun& run = known.second;
     return run.directory == place.directory ||
            (below && run.directory.rfind(place.directory + "/", 0) == 0) ||
-           (place.inode != 0 && run.device == place.device && run.inode == place.inode);
+           run.identity.isSameAs(place.identity);
   });
 }
 
@@ -560,7 +556,7 @@ RecoveryReport recoverRuns(const RecoveryOptions& options) {
     const bool isWithoutRun = namesNoRun(name, &named);
     if (!isForAll && isWithoutRun) {
       removeUnused(name);
-      if (wanted.inode == 0 || !moveStateOfOtherRank(name, wanted.directory)) {
+      if (!wanted.identity.exists() || !moveStateOfOtherRank(name, wanted.directory)) {
         statesOnly.push_back(name);
       }
       continue;

@@ -405,13 +405,6 @@ TEST_F(KillProofTest, ALimitOfFileSizesTurnsProtectionOffAndEndsNoProcess) {
   EXPECT_THAT(scalarsIn(run()).at("a"), SizeIs(1));
 }
 
-TEST_F(KillProofTest, ARunThatWasMovedIsRecoveredWhereItIs) {
-  killedWriter([](SummaryWriter& writer) { writer.addScalar("a", 1, 1); });
-  std::filesystem::rename(run(), run() + "2");
-  EXPECT_EQ(recoverRuns({run() + "2"}).processes.at(0).values, 1U);
-  EXPECT_THAT(scalarsIn(run() + "2").at("a"), SizeIs(1));
-}
-
 TEST_F(KillProofTest, WhatCannotBeWrittenIsKeptForAnotherTry) {
   killedWriter([](SummaryWriter& writer) { writer.addScalar("a", 1, 1); });
   {
