@@ -156,13 +156,16 @@ venv_torch_dir() {
 # also the two CUDA libraries that its libtorch_cpu.so needs.
 install_libtorch() {
   local version=$1 folder=$2 runtime
-  # Python never imports it, so it need not match this Python.
-  local install=("$venv/bin/pip" install --no-input --python-version 3.12 --only-binary :all: --target "$folder.part")
+  # Python never imports it, so it need not match this Python. Before 2.2 there are none for 3.12.
+  local python_version=3.12
+  if [[ $version =~ ^(1|2\.[01])\. ]]; then python_version=3.11; fi
+  local install=("$venv/bin/pip" install --no-input --python-version "$python_version" --only-binary :all:
+    --target "$folder.part")
   rm -rf "$folder" "$folder.part"
   with_progress "installing LibTorch $version into $folder" "${install[@]}" --no-deps "torch==$version" || return 1
   mapfile -t runtime < <(sed -nE \
     -e 's/^Requires-Dist: cuda-toolkit\[.*\](==[0-9.]+).*/cuda-toolkit[cudart,cupti]\1/p' \
-    -e 's/^Requires-Dist: (nvidia-cuda-(runtime|cupti)[^; ]*).*/\1/p' "$folder.part"/torch-*.dist-info/METADATA)
+    -e 's/^Requires-Dist: (nvidia-cuda-(runtime|cupti)[^; ]*)( \((==[0-9.]+)\))?.*/\1\4/p' "$folder.part"/torch-*.dist-info/METADATA)
   if ((${#runtime[@]})); then
     with_progress "installing the CUDA libraries that it needs: ${runtime[*]}" "${install[@]}" "${runtime[@]}" || return 1
   fi

@@ -112,6 +112,16 @@ DeviceActivity activityOf(const libkineto::ITraceActivity& from) {
   return activity;
 }
 
+/// Returns whether Kineto has stopped because its buffers were full. Before LibTorch 2.13 it does not
+/// tell.
+bool isFull([[maybe_unused]] const libkineto::ActivityProfilerInterface& kineto) {
+#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 13)
+  return kineto.isStopped();
+#else
+  return false;
+#endif
+}
+
 std::string firstLine(const std::exception& error) {
   const std::string what = error.what();
   return what.substr(0, what.find('\n'));
@@ -176,7 +186,7 @@ std::string KinetoRecorder::stop(std::vector<DeviceActivity>* activities) {
     return "another profiler has canceled the recording of kernels: they are not in this window";
   }
   try {
-    const bool isFull = profiler().isStopped();
+    const bool wasFull = isFull(profiler());
     const auto trace = profiler().stopTrace();
     if (trace == nullptr || trace->activities() == nullptr) {
       return "Kineto has returned no activities";
@@ -186,7 +196,7 @@ std::string KinetoRecorder::stop(std::vector<DeviceActivity>* activities) {
         activities->push_back(activityOf(*activity));
       }
     }
-    return isFull
+    return wasFull
                ? "kernels at the end of a window are missing, because Kineto's buffers were full; "
                  "record fewer steps in a window"
                : "";
