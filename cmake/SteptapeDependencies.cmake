@@ -30,10 +30,38 @@ if(NOT STEPTAPE_WITH_MPI STREQUAL "OFF")
 endif()
 add_feature_info(mpi STEPTAPE_HAVE_MPI "MpiCommunicator (STEPTAPE_WITH_MPI)")
 
+# Sets STEPTAPE_TORCH_PROBLEM if no program links both libraries: PyPI's older wheels of LibTorch have another
+# std::string than the Protocol Buffers of today's systems. Those that are built here have LibTorch's.
+function(steptape_check_torch_abi)
+  if(STEPTAPE_TORCH_CXX11_ABI OR NOT STEPTAPE_PROTOBUF_SOURCE STREQUAL "system")
+    return()
+  endif()
+  file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/abi_check/main.cpp [[
+    #include <google/protobuf/wrappers.pb.h>
+    int main() {
+      google::protobuf::StringValue value;
+      value.set_value(std::string("text"));
+      return value.SerializeAsString().empty();
+    }]])
+  try_compile(links ${CMAKE_CURRENT_BINARY_DIR}/abi_check ${CMAKE_CURRENT_BINARY_DIR}/abi_check/main.cpp
+    COMPILE_DEFINITIONS -D_GLIBCXX_USE_CXX11_ABI=0
+    LINK_LIBRARIES steptape::protobuf
+    CXX_STANDARD 17)
+  if(NOT links)
+    string(CONCAT problem "the LibTorch ${STEPTAPE_TORCH_VERSION} in ${STEPTAPE_TORCH_ROOT} has the old C++ ABI "
+      "(_GLIBCXX_USE_CXX11_ABI=0), and the system's Protocol Buffers have the new one. "
+      "Use a newer LibTorch, or a build with the C++11 ABI")
+    set(STEPTAPE_TORCH_PROBLEM "${problem}" PARENT_SCOPE)
+  endif()
+endfunction()
+
 set(STEPTAPE_HAVE_TORCH FALSE)
 if(NOT STEPTAPE_WITH_TORCH STREQUAL "OFF")
   include(SteptapeFindTorch)
   if(TARGET steptape::libtorch)
+    steptape_check_torch_abi()
+  endif()
+  if(TARGET steptape::libtorch AND NOT STEPTAPE_TORCH_PROBLEM)
     set(STEPTAPE_HAVE_TORCH TRUE)
     message(STATUS "LibTorch ${STEPTAPE_TORCH_VERSION} in ${STEPTAPE_TORCH_ROOT}, C++${STEPTAPE_TORCH_CXX_STANDARD}")
   elseif(STEPTAPE_WITH_TORCH STREQUAL "ON")
@@ -41,6 +69,10 @@ if(NOT STEPTAPE_WITH_TORCH STREQUAL "OFF")
                         "Or run tools/setup.sh, or set STEPTAPE_WITH_TORCH to AUTO or OFF.")
   else()
     message(STATUS "Building without LibTorch: ${STEPTAPE_TORCH_PROBLEM}")
+    # Of a LibTorch that was found and is not used.
+    unset(STEPTAPE_TORCH_CXX11_ABI)
+    unset(STEPTAPE_TORCH_CXX_STANDARD)
+    set(STEPTAPE_TORCH_CUDA FALSE)
   endif()
 endif()
 

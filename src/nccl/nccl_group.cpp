@@ -62,6 +62,7 @@ struct NcclGroup::State {
   };
 
   std::shared_ptr<const NcclLibrary> nccl;
+  NcclLibrary::Stream stream = nullptr;
   std::chrono::milliseconds timeout{};
   int rank = 0;
 
@@ -123,7 +124,12 @@ std::unique_ptr<NcclGroup> NcclGroup::make(Communicator& world, const std::strin
   Hello mine;
   const std::shared_ptr<const NcclLibrary> nccl = NcclLibrary::load(library, mine.problem);
   NcclLibrary::UniqueId id{};
+  NcclLibrary::Stream stream = nullptr;
   if (nccl) {
+    stream = nccl->streamOfCurrentGpu();
+    if (stream == nullptr) {
+      mine.problem = "the runtime of CUDA makes no stream";
+    }
     const std::string gpu = nccl->currentGpu();
     mine.gpu = gpu.empty() ? "" : world.nodeName() + " " + gpu;
     if (world.rank() == 0) {
@@ -154,6 +160,7 @@ std::unique_ptr<NcclGroup> NcclGroup::make(Communicator& world, const std::strin
   }
   auto state = std::make_shared<State>();
   state->nccl = nccl;
+  state->stream = stream;
   state->timeout = timeout;
   state->rank = world.rank();
   {
@@ -177,12 +184,15 @@ NcclGroup::~NcclGroup() {
   }
 }
 
-void NcclGroup::sum(const std::string& name, void* data, std::size_t count, DType type,
-                    void* stream) {
+void* NcclGroup::stream() const {
+  return state_->stream;
+}
+
+void NcclGroup::sum(const std::string& name, void* data, std::size_t count, DType type) {
   const MutexLock lock(state_->mutex);
   state_->requireUsable();
   const int result = state_->nccl->allReduce(data, data, count, ncclType(type).value(),
-                                             NcclLibrary::kSum, state_->comm, stream);
+                                             NcclLibrary::kSum, state_->comm, state_->stream);
   if (NcclLibrary::failed(result)) {
     const std::string why = state_->nccl->reportOf(result) + " for the sum of " + name;
     state_->abort(why);

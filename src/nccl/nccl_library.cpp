@@ -2,6 +2,9 @@
 #include "nccl/nccl_library.h"
 
 #include <dlfcn.h>
+#include <map>
+
+#include "base/mutex.h"
 
 namespace steptape::detail {
 namespace {
@@ -12,11 +15,16 @@ bool get(void* library, const char* name, Function* function) {
   return *function != nullptr;
 }
 
-/// CUDA's runtime is not NCCL's, which links its own statically, but the program's.
+/// The runtime of CUDA or HIP is not NCCL's, which links its own statically, but the program's.
+///
+/// @param name Without "cuda" or "hip".
 template <typename Function>
-void getOfRuntime(void* library, const char* name, Function* function) {
-  if (!get(RTLD_DEFAULT, name, function)) {
-    get(library, name, function);
+void getOfRuntime(void* library, const std::string& name, Function* function) {
+  for (void* const place : {RTLD_DEFAULT, library}) {
+    if (get(place, ("cuda" + name).c_str(), function) ||
+        get(place, ("hip" + name).c_str(), function)) {
+      return;
+    }
   }
 }
 
@@ -40,8 +48,9 @@ std::shared_ptr<const NcclLibrary> NcclLibrary::load(const std::string& name, st
     why = name + " is not NCCL: " + dlerror();
     return nullptr;
   }
-  getOfRuntime(handle, "cudaGetDevice", &library->getDevice);
-  getOfRuntime(handle, "cudaDeviceGetPCIBusId", &library->getPciBusId);
+  getOfRuntime(handle, "GetDevice", &library->getDevice);
+  getOfRuntime(handle, "DeviceGetPCIBusId", &library->getPciBusId);
+  getOfRuntime(handle, "StreamCreateWithPriority", &library->createStream);
   int version = 0;
   if (library->getVersion(&version) != kSuccess || version < kMinVersion) {
     why = "got NCCL version " + std::to_string(version) + "; expected at least " +
@@ -61,6 +70,23 @@ std::string NcclLibrary::currentGpu() const {
   const bool isKnown = getDevice != nullptr && getPciBusId != nullptr && getDevice(&device) == 0 &&
                        getPciBusId(id.data(), static_cast<int>(id.size()), device) == 0;
   return isKnown ? id.data() : "";
+}
+
+NcclLibrary::Stream NcclLibrary::streamOfCurrentGpu() const {
+  constexpr unsigned kNonBlocking = 1;
+  constexpr int kHighPriority = -1;
+  static auto& mutex = *new Mutex;
+  static auto& streams = *new std::map<int, Stream>;
+  int device = 0;
+  if (getDevice == nullptr || createStream == nullptr || getDevice(&device) != 0) {
+    return nullptr;
+  }
+  const MutexLock lock(mutex);
+  Stream& stream = streams[device];
+  if (stream == nullptr && createStream(&stream, kNonBlocking, kHighPriority) != 0) {
+    stream = nullptr;
+  }
+  return stream;
 }
 
 std::optional<int> ncclType(DType type) {

@@ -37,9 +37,10 @@ struct STEPTAPE_EXPORT NcclLibrary {
   int (*allReduce)(const void* from, void* to, std::size_t count, int type, int op, Comm comm,
                    Stream stream);
 
-  // Of CUDA's runtime; null if it is not there.
+  // Of the runtime of CUDA or HIP; null if it is not there.
   int (*getDevice)(int* device);
   int (*getPciBusId)(char* id, int length, int device);
+  int (*createStream)(Stream* stream, unsigned flags, int priority);
 
   /// Loads a library. It stays loaded.
   ///
@@ -55,6 +56,13 @@ struct STEPTAPE_EXPORT NcclLibrary {
   /// Returns which GPU is the thread's current one, as an address on the node's bus:
   /// "0000:3b:00.0". Empty if this is unknown.
   std::string currentGpu() const;
+  /// Returns a stream of the thread's current GPU, of high priority, which does not wait for the
+  /// default stream. There is one for each GPU, and it lives as long as the process: LibTorch's
+  /// allocator may record events on it after its last use.
+  ///
+  /// @return null if the runtime is not there or refuses.
+  /// @threads Any thread.
+  Stream streamOfCurrentGpu() const;
 };
 
 /// Returns NCCL's number of an element type that it can sum.

@@ -112,8 +112,8 @@ DeviceActivity activityOf(const libkineto::ITraceActivity& from) {
   return activity;
 }
 
-/// Returns whether Kineto has stopped because its buffers were full. Before LibTorch 2.13 it does not
-/// tell.
+/// Returns whether Kineto has stopped because its buffers were full. Before LibTorch 2.13 it does
+/// not tell.
 bool isFull([[maybe_unused]] const libkineto::ActivityProfilerInterface& kineto) {
 #if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 13)
   return kineto.isStopped();

@@ -36,25 +36,30 @@ class Member {
       : device_(simulated_gpu::device(static_cast<c10::DeviceIndex>(world.rank()))),
         guard_(device_),
         numbers_(at::full({4}, world.rank() + 1, device_)) {
+    c10::impl::VirtualGuardImpl(device_.type()).getStream(device_).synchronize();
     std::string why;
     group_ = NcclGroup::make(world, STEPTAPE_SIMULATED_NCCL, timeout, why);
     EXPECT_TRUE(group_) << why;
   }
 
   void sum() {
-    group_->sum("the numbers", numbers_.data_ptr(), 4, DType::kFloat32, stream().native_handle());
+    group_->sum("the numbers", numbers_.data_ptr(), 4, DType::kFloat32);
     auto ended = std::make_shared<c10::Event>(simulated_gpu::kType);
     ended->record(stream());
     group_->watch("the numbers", [ended] { return ended->query(); });
   }
   /// Waits as a host that reads a result.
   void waitForGpu() const { stream().synchronize(); }
-  float number() const { return numbers_.cpu()[0].item<float>(); }
+  float number() const {
+    waitForGpu();
+    return numbers_.cpu()[0].item<float>();
+  }
   NcclGroup& group() { return *group_; }
 
  private:
   c10::Stream stream() const {
-    return c10::impl::VirtualGuardImpl(device_.type()).getStream(device_);
+    return c10::Stream(c10::Stream::UNSAFE, device_,
+                       reinterpret_cast<c10::StreamId>(group_->stream()));
   }
 
   c10::Device device_;

@@ -154,5 +154,10 @@ TORCH_LIBRARY_IMPL(fake, PrivateUse1, library) {
   library.impl("work", &runWork);
   library.impl("work_twice", &runWorkTwice);
 }
+// Older releases, such as 2.8, do not find an operator without it.
+TORCH_LIBRARY_IMPL(fake, AutogradPrivateUse1, library) {
+  library.impl("work", torch::CppFunction::makeFallthrough());
+  library.impl("work_twice", torch::CppFunction::makeFallthrough());
+}
 
 }  // namespace steptape

@@ -2,6 +2,7 @@
 #include "parallel/messages/device_sums.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include "parallel/gradients/current_stream.h"
@@ -13,25 +14,17 @@
 #include <c10/core/Event.h>
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
-#include <torch/version.h>
-
-// Before, c10::Stream does not give the device's own handle of a stream.
-#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 4)
-#define STEPTAPE_STREAMS_HAVE_HANDLES 1
-#else
-#define STEPTAPE_STREAMS_HAVE_HANDLES 0
-#endif
 
 namespace steptape::detail {
 namespace {
 
-void* handleOf(const c10::Stream& stream) {
-#if STEPTAPE_STREAMS_HAVE_HANDLES
-  return stream.native_handle();
-#else
-  static_cast<void>(stream);
-  return nullptr;
-#endif
+/// LibTorch's number of a stream that it has not made is the stream itself.
+///
+/// @source c10::cuda::getStreamFromExternal() in c10/cuda/CUDAStream.cpp. It is not called, because
+///         its header needs CUDA's.
+c10::Stream streamOf(const NcclGroup& group, c10::Device device) {
+  const auto number = reinterpret_cast<std::intptr_t>(group.stream());
+  return c10::Stream(c10::Stream::UNSAFE, device, static_cast<c10::StreamId>(number));
 }
 
 /// Lets `later` wait for the work that `earlier` holds now.
@@ -73,10 +66,6 @@ std::unique_ptr<DeviceSums> DeviceSums::make(const std::vector<GradientBucket>& 
   if (options.ncclLibrary.empty()) {
     return nullptr;
   }
-  if (STEPTAPE_STREAMS_HAVE_HANDLES == 0) {
-    why = "this LibTorch is older than 2.4";
-    return nullptr;
-  }
   const c10::DeviceGuard guard(device);
   std::unique_ptr<NcclGroup> group =
       NcclGroup::make(world, options.ncclLibrary, world.timeout(), why);
@@ -102,8 +91,7 @@ DeviceSums::DeviceSums(const std::vector<GradientBucket>& buckets, std::unique_p
       group_(std::move(group)),
       predivideFactor_(options.predivideFactor),
       device_(buckets.front().memory.device()),
-      stream_(c10::impl::VirtualGuardImpl(device_.type())
-                  .getStreamFromGlobalPool(device_, /*isHighPriority=*/true)) {
+      stream_(streamOf(*group_, device_)) {
   const c10::impl::VirtualGuardImpl guard(device_.type());
   for (const GradientBucket& bucket : buckets) {
     wires_.push_back(wireFor(bucket.memory, options.compression));
@@ -133,7 +121,7 @@ void DeviceSums::add(std::size_t bucket) {
 
 void DeviceSums::sum(const std::string& name, const at::Tensor& data) {
   group_->sum(name, data.data_ptr(), static_cast<std::size_t>(data.numel()),
-              averagedType(data.scalar_type()).value(), handleOf(stream_));
+              averagedType(data.scalar_type()).value());
   auto ended = std::make_shared<c10::Event>(device_.type());
   ended->record(stream_);
   group_->watch(name, [ended = std::move(ended)] { return ended->query(); });

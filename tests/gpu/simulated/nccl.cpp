@@ -198,6 +198,11 @@ int cudaDeviceGetPCIBusId(char* id, int length, int device) {
   return 0;
 }
 
+int cudaStreamCreateWithPriority(void** stream, unsigned /*flags*/, int /*priority*/) {
+  *stream = makeStream(c10::impl::VirtualGuardImpl(kType).getDevice());
+  return 0;
+}
+
 }  // extern "C"
 
 }  // namespace steptape::simulated_gpu

@@ -77,6 +77,9 @@ std::size_t bytesAt(const void* pointer);
 void waitForCurrentStream(c10::Device device);
 /// As above, where a GPU would queue more work instead: not one of Counts::waits.
 void finishCurrentStream(c10::Device device);
+/// Makes a stream that is not LibTorch's, and returns its handle. LibTorch's number of it is the
+/// handle, as with CUDA.
+void* makeStream(c10::Device device);
 /// Returns the native handle of the current stream of `device`.
 void* currentStream(c10::Device device);
 void noteCopy(std::int64_t bytesToHost, std::int64_t bytesToDevice);

@@ -104,15 +104,36 @@ class Stream {
 };
 
 /// Never destroyed, like the streams: their threads run until the process ends.
+struct Streams {
+  std::mutex mutex;
+  std::map<std::pair<c10::DeviceIndex, c10::StreamId>, Stream*> byId;
+
+  static Streams& all() {
+    static auto& all = *new Streams;
+    return all;
+  }
+};
+
 Stream& streamOf(c10::DeviceIndex device, c10::StreamId id) {
-  static auto& mutex = *new std::mutex;
-  static auto& streams = *new std::map<std::pair<c10::DeviceIndex, c10::StreamId>, Stream*>;
-  const std::lock_guard<std::mutex> lock(mutex);
-  Stream*& stream = streams[{device, id}];
+  Streams& all = Streams::all();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  Stream*& stream = all.byId[{device, id}];
   if (stream == nullptr) {
     stream = new Stream;
   }
   return *stream;
+}
+
+std::vector<Stream*> streamsOf(c10::DeviceIndex device) {
+  Streams& all = Streams::all();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  std::vector<Stream*> streams;
+  for (const auto& [id, stream] : all.byId) {
+    if (id.first == device) {
+      streams.push_back(stream);
+    }
+  }
+  return streams;
 }
 
 Stream& streamOf(const c10::Stream& stream) {
@@ -215,8 +236,8 @@ class Guard final : public c10::impl::DeviceGuardImplInterface {
   }
   void synchronizeDevice(c10::DeviceIndex index) const override {
     ++waits;
-    for (c10::StreamId id = 0; id < kStreamsPerDevice; ++id) {
-      streamOf(index, id).mark()->wait();
+    for (Stream* const stream : streamsOf(index)) {
+      stream->mark()->wait();
     }
   }
 
@@ -269,6 +290,14 @@ C10_REGISTER_GUARD_IMPL(CUDA, Guard)
 
 void enqueue(void* stream, std::function<void()> work) {
   static_cast<Stream*>(stream)->push(std::move(work));
+}
+
+void* makeStream(c10::Device device) {
+  auto* const stream = new Stream;
+  Streams& all = Streams::all();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  all.byId[{device.index(), reinterpret_cast<c10::StreamId>(stream)}] = stream;
+  return stream;
 }
 
 void* currentStream(c10::Device device) {
