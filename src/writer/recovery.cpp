@@ -341,7 +341,8 @@ class Recovery {
       return false;
     }
     const NamedRun& run = found->second;
-    if (run.identity.isSameAs(placeOf(run.directory).identity)) {
+    const DirectoryIdentity there = placeOf(run.directory).identity;
+    if (run.identity.isSameAs(there)) {
       *directory = stream.directory;
       return true;
     }
@@ -349,7 +350,10 @@ class Recovery {
       *directory = wanted_.directory + stream.directory.substr(run.directory.size());
       return true;
     }
-    const std::string what = run.directory + " does not exist any more";
+    const std::string what =
+        run.directory + (there.exists()
+                             ? " was deleted or moved, and another directory has its name now"
+                             : " does not exist any more");
     if (discardMissing_ || run.directory == wanted_.directory) {
       report_.problems.push_back(what + "; its last values are dropped");
     } else {

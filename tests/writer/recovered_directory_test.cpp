@@ -79,7 +79,8 @@ TEST_F(RecoveredDirectoryTest, IsNoneThatGotTheInodeOfADeletedRun) {
   const auto processes = recoverRuns({run()}).processes;
   ASSERT_THAT(processes, SizeIs(1));
   EXPECT_THAT(processes[0].problems, Not(IsEmpty()));
-  EXPECT_THAT(processes[0].problems, Each(HasSubstr("does not exist any more")));
+  EXPECT_THAT(processes[0].problems,
+              Each(HasSubstr("was deleted or moved, and another directory has its name")));
   EXPECT_TRUE(std::filesystem::is_empty(run()));
 }
 
