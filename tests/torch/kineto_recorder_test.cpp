@@ -113,7 +113,6 @@ TEST(KinetoRecorder, NoticesThatAnotherProfilerHasCanceledIt) {
   EXPECT_EQ(recorder.start(), "");
   EXPECT_EQ(recorder.stop(&activities), "");
 }
-
 #else
 TEST(KinetoRecorder, KeepsItsSessionIfLibTorchsProfilerFailsToStart) {
   KinetoRecorder recorder;
