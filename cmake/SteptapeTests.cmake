@@ -23,7 +23,8 @@ include(GoogleTest)
 
 # By default Open MPI rejects root and more ranks than cores. Other MPIs ignore these variables.
 set(STEPTAPE_MPI_ENVIRONMENT
-  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1)
+  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe)  # Open MPI 4 and 5
 
 # ctest starts tests with a higher cost first: jobs of several ranks, which need several free cores at once, and
 # then tests that mostly wait, for a browser or for late ranks, and can run next to the jobs.

@@ -68,6 +68,43 @@ install_packages() {
     "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends "$@"
 }
 
+# make_system <release> <folder>: a minimal Debian or Ubuntu system in the folder; needs root and debootstrap
+make_system() {
+  local release=$1 folder=$2 scripts=/usr/share/debootstrap/scripts options=(--variant=minbase) arguments=()
+  ((EUID == 0)) || die "user: got $(id -un); expected root, because a bare system is a chroot"
+  command -v debootstrap >/dev/null || die "debootstrap: not installed; install it: apt-get install debootstrap"
+  # debootstrap knows the releases before its own. Later ones of Debian are made as sid is.
+  if [[ ! -e $scripts/$release ]]; then
+    arguments=("${STEPTAPE_DEBIAN_MIRROR:-http://deb.debian.org/debian}" "$scripts/sid")
+  elif [[ -n ${STEPTAPE_DEBIAN_MIRROR:-} ]]; then
+    arguments=("$STEPTAPE_DEBIAN_MIRROR")
+  fi
+  if grep -q ubuntu "$scripts/$release" 2>/dev/null; then options+=("--components=main,universe"); fi
+  with_progress "making a minimal system of $release" debootstrap "${options[@]}" "$release" "$folder" "${arguments[@]}" ||
+    die "the system could not be made, see above"
+  cp /etc/resolv.conf "$folder/etc/resolv.conf"
+}
+
+# in_system <folder> <command> ...: runs it as root in the system of the folder, with nothing of this environment
+# but the settings of pip and of proxies. All processes and mounts end with the command.
+in_system() {
+  local kept=() name
+  while read -r name; do
+    kept+=("$name=${!name}")
+  done < <(compgen -e | grep -E '^(PIP|SSL|REQUESTS|STEPTAPE)_|_proxy$|^(CC|CXX|TERM)$')
+  # shellcheck disable=SC2016  # The inner shell expands it.
+  unshare --mount --pid --fork --kill-child bash -euc '
+    folder=$1
+    shift
+    mkdir -p "$folder/dev/shm" "$folder/dev/pts"
+    mount -t proc proc "$folder/proc"
+    mount -t sysfs -o ro sysfs "$folder/sys"
+    mount -t tmpfs tmpfs "$folder/dev/shm"
+    mount -t devpts -o newinstance,ptmxmode=0666 devpts "$folder/dev/pts"
+    exec chroot "$folder" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 "$@"
+  ' - "$1" "${kept[@]}" "${@:2}"
+}
+
 # project_version: the version in project(VERSION), the only place that states it
 project_version() { sed -n 's/^  VERSION \([0-9.]*\)$/\1/p' "$root/CMakeLists.txt"; }
 

@@ -20,7 +20,8 @@ if [[ -e $log_dir ]]; then log_dir=${log_dir}_$(date +%b%d_%H-%M-%S); fi
 
 say "training on 2 ranks into $log_dir"
 # By default Open MPI rejects root and more ranks than cores. Other MPIs ignore these variables.
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
+  PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 mpiexec -n 2 "$programs"/fashion_mnist \
   --data "$data" --epochs 1 --log-dir "$log_dir" --json "$@"
 

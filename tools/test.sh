@@ -24,7 +24,7 @@ case ${1:-} in
     ;;
   --sanitizers) presets=(asan tsan) ;;
   --all)
-    presets=(release core-shared asan tsan)
+    presets=(ci core-shared asan tsan)
     release_targets+=(benchmarks all_verify_interface_header_sets)
     ;;
   --torch) export STEPTAPE_TORCH=${2:?tools/test.sh --torch needs a release, such as 2.15.0, or debian} ;;
@@ -79,7 +79,7 @@ run_preset() {
   log=$folder/tests.log
   local targets=() arguments=("${ctest_arguments[@]}") summary total broken
   case $preset in
-    release) targets=("${release_targets[@]}") ;;
+    release | ci) targets=("${release_targets[@]}") ;;
     # The slow tests check files and packages, which sanitizers do not affect.
     asan | tsan) arguments=(--label-exclude slow) ;;
   esac

@@ -6,7 +6,8 @@ set -euo pipefail
 cd /test
 export DEBIAN_FRONTEND=noninteractive
 # By default Open MPI rejects root and more ranks than cores.
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
+  PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 
 shown=0
 # shows <what> <command> [argument ...]

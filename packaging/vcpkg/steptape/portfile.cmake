@@ -20,8 +20,7 @@ vcpkg_cmake_configure(
     ${FEATURE_OPTIONS}
     -DSTEPTAPE_BUILD_TESTS=OFF
     -DSTEPTAPE_BUILD_EXAMPLES=OFF
-    -DSTEPTAPE_BUILD_BENCHMARKS=OFF
-    -DSTEPTAPE_WARNINGS_AS_ERRORS=OFF)
+    -DSTEPTAPE_BUILD_BENCHMARKS=OFF)
 vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/steptape)
 vcpkg_fixup_pkgconfig()

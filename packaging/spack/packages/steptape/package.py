@@ -48,5 +48,4 @@ class Steptape(CMakePackage):
             self.define("STEPTAPE_BUILD_TESTS", False),
             self.define("STEPTAPE_BUILD_EXAMPLES", False),
             self.define("STEPTAPE_BUILD_BENCHMARKS", False),
-            self.define("STEPTAPE_WARNINGS_AS_ERRORS", False),
         ]

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs a command in a clone of this repository, as a newcomer to a bare Debian system does: a user with sudo, and
+# nothing installed but git.
+#
+#   tools/distro.sh trixie tools/quickstart.sh
+#   tools/distro.sh bookworm tools/test.sh
+#   tools/distro.sh forky tools/test.sh --quick
+#   tools/distro.sh --in FOLDER trixie COMMAND ...    keeps the system in FOLDER, and continues with it the next time
+#
+# The clone holds what is committed. Everything ends with the command, whose exit code this script returns.
+# Certificates of this machine (/usr/local/share/ca-certificates) and its settings of pip and of proxies apply inside.
+#
+# Needs root, debootstrap and network access. STEPTAPE_DEBIAN_MIRROR overrides debootstrap's default mirror.
+set -euo pipefail
+# shellcheck source=tools/common.sh
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+readonly user=newcomer
+readonly usage="tools/distro.sh [--in FOLDER] RELEASE COMMAND [ARGUMENT ...]"
+
+system=
+if [[ ${1:-} == --in ]]; then
+  system=${2:?usage: $usage}
+  shift 2
+fi
+[[ ${1:-} =~ ^[a-z][a-z0-9-]*$ && $# -ge 2 ]] ||
+  die "arguments: got '$*'; expected a release of Debian, such as trixie, and a command; usage: $usage"
+readonly release=$1
+shift
+
+if [[ -z $system ]]; then
+  system=$(mktemp -d)
+  trap 'rm -rf --one-file-system "$system"' EXIT
+fi
+
+# add_newcomer: what somebody has who has just cloned the repository
+add_newcomer() {
+  mkdir -p "$system/usr/local/share/ca-certificates"
+  cp /usr/local/share/ca-certificates/*.crt "$system/usr/local/share/ca-certificates" 2>/dev/null || true
+  # shellcheck disable=SC2016  # The inner shell expands it.
+  in_system "$system" bash -euc '
+    apt-get -q update
+    DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends ca-certificates git sudo
+    useradd --create-home --shell /bin/bash "$1"
+    echo "$1 ALL=(ALL) NOPASSWD: ALL" >"/etc/sudoers.d/$1"' - "$user"
+}
+
+# update_clone: the committed state of this checkout. Files that git ignores stay, for the second run in a folder.
+update_clone() {
+  local clone=$system/home/$user/steptape
+  [[ -d $clone ]] || git init -q "$clone"
+  git -c safe.directory='*' -C "$clone" fetch -q "$root" HEAD
+  git -c safe.directory='*' -C "$clone" checkout -q --force --detach FETCH_HEAD
+  in_system "$system" chown -R "$user:" "/home/$user/steptape"
+}
+
+if [[ ! -f $system/made ]]; then
+  make_system "$release" "$system"
+  with_progress "adding a user, git and sudo" add_newcomer
+  echo "$release" >"$system/made"
+fi
+[[ $(<"$system/made") == "$release" ]] || die "$system: got a system of $(<"$system/made"); expected one of $release"
+update_clone
+
+say "running in $(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' "$system/etc/os-release"): $*"
+settings=$(compgen -e | grep -E '^(PIP|SSL|REQUESTS|STEPTAPE)_|_proxy$|^(CC|CXX)$' | paste -s -d , || true)
+status=0
+in_system "$system" su - "$user" ${settings:+-w "$settings"} -c "cd steptape && ${*@Q}" || status=$?
+say "$release: $* ended with $status, after $SECONDS s"
+exit "$status"
