@@ -16,7 +16,7 @@ set -euo pipefail
 # shellcheck source=tools/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-readonly user=newcomer
+readonly newcomer=newcomer
 readonly usage="tools/distro.sh [--in FOLDER] RELEASE COMMAND [ARGUMENT ...]"
 
 system=
@@ -26,7 +26,7 @@ if [[ ${1:-} == --in ]]; then
 fi
 [[ ${1:-} =~ ^[a-z][a-z0-9-]*$ && $# -ge 2 ]] ||
   die "arguments: got '$*'; expected a release of Debian, such as trixie, and a command; usage: $usage"
-readonly release=$1
+release=$1
 shift
 
 if [[ -z $system ]]; then
@@ -43,16 +43,16 @@ add_newcomer() {
     apt-get -q update
     DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends ca-certificates git sudo
     useradd --create-home --shell /bin/bash "$1"
-    echo "$1 ALL=(ALL) NOPASSWD: ALL" >"/etc/sudoers.d/$1"' - "$user"
+    echo "$1 ALL=(ALL) NOPASSWD: ALL" >"/etc/sudoers.d/$1"' - "$newcomer"
 }
 
 # update_clone: the committed state of this checkout. Files that git ignores stay, for the second run in a folder.
 update_clone() {
-  local clone=$system/home/$user/steptape
+  local clone=$system/home/$newcomer/steptape
   [[ -d $clone ]] || git init -q "$clone"
   git -c safe.directory='*' -C "$clone" fetch -q "$root" HEAD
   git -c safe.directory='*' -C "$clone" checkout -q --force --detach FETCH_HEAD
-  in_system "$system" chown -R "$user:" "/home/$user/steptape"
+  in_system "$system" chown -R "$newcomer:" "/home/$newcomer/steptape"
 }
 
 if [[ ! -f $system/made ]]; then
@@ -66,6 +66,6 @@ update_clone
 say "running in $(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' "$system/etc/os-release"): $*"
 settings=$(compgen -e | grep -E '^(PIP|SSL|REQUESTS|STEPTAPE)_|_proxy$|^(CC|CXX)$' | paste -s -d , || true)
 status=0
-in_system "$system" su - "$user" ${settings:+-w "$settings"} -c "cd steptape && ${*@Q}" || status=$?
+in_system "$system" su - "$newcomer" ${settings:+-w "$settings"} -c "cd steptape && ${*@Q}" || status=$?
 say "$release: $* ended with $status, after $SECONDS s"
 exit "$status"
