@@ -28,6 +28,10 @@ if(NOT STEPTAPE_WITH_MPI STREQUAL "OFF")
                         "Install one (apt-get install libopenmpi-dev openmpi-bin), or set STEPTAPE_WITH_MPI to AUTO or OFF.")
   endif()
 endif()
+if(STEPTAPE_HAVE_MPI AND PROJECT_IS_TOP_LEVEL AND MPIEXEC_EXECUTABLE)
+  include(SteptapeMpiexec)
+  steptape_match_mpiexec()
+endif()
 add_feature_info(mpi STEPTAPE_HAVE_MPI "MpiCommunicator (STEPTAPE_WITH_MPI)")
 
 # Sets STEPTAPE_TORCH_PROBLEM if no program links both libraries: PyPI's older wheels of LibTorch have another

@@ -1,6 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# Every build option, with a prefix so that none collides when Steptape is embedded. Options for developers
-# default to PROJECT_IS_TOP_LEVEL: a project that embeds Steptape builds only the libraries.
+# The oldest compilers, and every build option, with a prefix so that none collides when Steptape is embedded. Options
+# for developers default to PROJECT_IS_TOP_LEVEL: a project that embeds Steptape builds only the libraries.
+
+set(_steptape_oldest_GNU 10)
+set(_steptape_oldest_Clang 12)
+# Older ones fail in the middle of the build, far from the cause.
+if(DEFINED _steptape_oldest_${CMAKE_CXX_COMPILER_ID} AND
+    CMAKE_CXX_COMPILER_VERSION VERSION_LESS _steptape_oldest_${CMAKE_CXX_COMPILER_ID})
+  message(FATAL_ERROR "compiler ${CMAKE_CXX_COMPILER}: got ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}; "
+                      "expected GCC 10, Clang 12, or newer. Install one and name it in the environment: CXX=g++-10")
+endif()
 
 set(STEPTAPE_WITH_MPI AUTO CACHE STRING "Build the mpi component: AUTO, ON (an error without MPI) or OFF")
 set(STEPTAPE_WITH_TORCH AUTO CACHE STRING "Build the torch and trainer components: AUTO, ON or OFF")

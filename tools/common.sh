@@ -13,13 +13,14 @@ die() {
 }
 
 # with_progress <what> <command> [argument ...]
-# Runs a long command quietly and shows progress. Its output appears only if it fails.
+# Runs a long command quietly and shows progress. Its output appears only if it fails; what it writes to file
+# descriptor 3 appears at once.
 with_progress() {
   local what=$1 start=$SECONDS log status=0 elapsed
   shift
   log=$(mktemp)
   say "$what ..."
-  "$@" >"$log" 2>&1 &
+  "$@" 3>&2 >"$log" 2>&1 &
   local pid=$!
   # A background job of a script ignores Ctrl-C, so the trap forwards it.
   trap 'kill "$pid" 2>/dev/null; rm -f "$log"; exit 130' INT TERM
@@ -48,24 +49,58 @@ can_install() {
     { ((EUID == 0)) || command -v sudo >/dev/null; }
 }
 
+# as_root <command> ...: with English messages
+as_root() {
+  local sudo=()
+  if ((EUID != 0)); then sudo=(sudo); fi
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C "$@"
+}
+
+# apt_get <argument> ...: for with_progress. It waits while another program has apt's lock, as on a machine that has just
+# started and updates itself, and finishes an earlier installation that was interrupted.
+apt_get() {
+  local most_seconds=${STEPTAPE_APT_LOCK_SECONDS:-300} start=$SECONDS waits=0 output holder status=0
+  local -A mended=()
+  output=$(mktemp)
+  while ! as_root apt-get -q -o Acquire::Retries=3 "$@" 2>&1 | tee "$output"; do
+    if grep -qE 'Could not get lock|Unable to (lock|acquire)' "$output" && ((SECONDS - start < most_seconds)); then
+      holder=$(sed -nE 's/.*held by process ([0-9]+ \([^)]*\)).*/process \1/p' "$output" | head -n 1)
+      if ((waits++ == 0)); then
+        say "${holder:-another program} holds apt's lock; waiting for up to $most_seconds s" 2>&3
+      fi
+      sleep 2
+    elif grep -q 'dpkg --configure -a' "$output" && [[ -z ${mended[dpkg]:-} ]]; then
+      mended[dpkg]=1
+      say "an earlier installation was interrupted; finishing it: dpkg --configure -a" 2>&3
+      as_root dpkg --configure -a || true
+    elif grep -q -e '--fix-broken install' "$output" && [[ -z ${mended[apt]:-} ]]; then
+      mended[apt]=1
+      say "an earlier installation is incomplete; completing it: apt-get --fix-broken install" 2>&3
+      as_root apt-get -q -o Acquire::Retries=3 --fix-broken install -y || true
+    else
+      status=1
+      break
+    fi
+  done
+  rm -f "$output"
+  return "$status"
+}
+
 # install_packages <package> ...
-# Installs Debian packages, or prints for each missing one how to install it.
+# Installs Debian packages, or prints how to install them.
 install_packages() {
-  local package sudo=()
   if ! can_install; then
-    for package in "$@"; do
-      say "missing: $package (install it: apt-get install $package)"
-    done
+    say "missing packages; install them as root: apt-get install --no-install-recommends $*"
     return 1
   fi
-  if ((EUID != 0)); then
-    sudo=(sudo)
-    sudo -v || return 1  # Asks for the password now, before the progress line would overwrite the prompt.
+  # Asks for the password now, before the progress line would overwrite the prompt.
+  if ((EUID != 0)) && ! sudo -v; then
+    say "sudo refused; install these as root and run again: apt-get install --no-install-recommends $*"
+    return 1
   fi
-  with_progress "updating the package lists" "${sudo[@]}" apt-get -q update ||
+  with_progress "updating the package lists" apt_get update ||
     say "could not update the package lists; using the existing ones"
-  with_progress "installing $# packages: $*" \
-    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends "$@"
+  with_progress "installing $# packages: $*" apt_get install -y --no-install-recommends "$@"
 }
 
 # make_system <release> <folder>: a minimal Debian or Ubuntu system in the folder; needs root and debootstrap
@@ -83,6 +118,7 @@ make_system() {
   with_progress "making a minimal system of $release" debootstrap "${options[@]}" "$release" "$folder" "${arguments[@]}" ||
     die "the system could not be made, see above"
   cp /etc/resolv.conf "$folder/etc/resolv.conf"
+  printf '127.0.0.1 localhost\n127.0.1.1 %s\n' "$(hostname)" >"$folder/etc/hosts"
 }
 
 # in_system <folder> <command> ...: runs it as root in the system of the folder, with nothing of this environment
@@ -138,6 +174,9 @@ configure() {
   (cd "$root" && cmake --fresh --preset "$preset" -B "$folder" -DTorch_DIR="$torch" >&2) || return 1
   echo "$expected" >"$marker"
 }
+
+# cached <preset> <name>: the value in the cache of the preset's build folder
+cached() { sed -n "s/^$2:[^=]*=//p" "$(build_folder "$1")/CMakeCache.txt"; }
 
 # build <preset> [target ...]
 build() {

@@ -13,6 +13,10 @@ data=$(tools/get_data.sh)
 configure release
 build release fashion_mnist steptape
 programs=$(build_folder release)/bin
+# The one that starts programs of the MPI which was found; another may be first on PATH.
+mpiexec=$(cached release MPIEXEC_EXECUTABLE)
+problem=$(cached release STEPTAPE_MPIEXEC_PROBLEM)
+[[ -z $problem ]] || die "$problem"
 
 # A second run gets its own folder, so that TensorBoard shows two curves instead of one mixed curve.
 log_dir=runs/fashion_mnist
@@ -22,7 +26,7 @@ say "training on 2 ranks into $log_dir"
 # By default Open MPI rejects root and more ranks than cores. Other MPIs ignore these variables.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
   PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
-mpiexec -n 2 "$programs"/fashion_mnist \
+"$mpiexec" -n 2 "$programs"/fashion_mnist \
   --data "$data" --epochs 1 --log-dir "$log_dir" --json "$@"
 
 "$programs"/steptape inspect "$log_dir"

@@ -46,7 +46,7 @@ readonly build_requirements=(
   'libjpeg-dev header jpeglib.h'
   'libcli11-dev header CLI/CLI.hpp'
   'libfmt-dev header fmt/core.h'
-  'python3-venv venv .venv'
+  'python3-venv venv -'
   "dataset-fashion-mnist file $fashion_mnist_dir/train-images-idx3-ubyte.gz"
 )
 readonly test_requirements=(
@@ -75,8 +75,11 @@ has_header() {
   return 1
 }
 
+# Whether .venv works. Its Python is gone after an upgrade of the system, and it has no pip if its creation was interrupted.
+venv_works() { "$venv/bin/python3" -c 'import pip' 2>/dev/null; }
+
 # Debian's python3 needs another package to create a virtual environment.
-has_venv() { [[ -x $root/$1/bin/pip ]] || python3 -c 'import ensurepip, venv' 2>/dev/null; }
+has_venv() { venv_works || python3 -c 'import ensurepip, venv' 2>/dev/null; }
 
 # missing_packages <requirement> ...: one package per line
 missing_packages() {
@@ -94,7 +97,7 @@ has_new_cmake() { is_at_least "$(cmake --version 2>/dev/null | awk 'NR == 1 {pri
 
 # missing_modules <file of requirements> ...: the lines that .venv does not satisfy
 missing_modules() {
-  if [[ ! -x $venv/bin/python3 ]]; then
+  if ! venv_works; then
     grep --no-filename -v '^#' "$@"
     return
   fi
@@ -159,7 +162,7 @@ install_libtorch() {
   # Python never imports it, so it need not match this Python. Before 2.2 there are none for 3.12.
   local python_version=3.12
   if [[ $version =~ ^(1|2\.[01])\. ]]; then python_version=3.11; fi
-  local install=("$venv/bin/pip" install --no-input --python-version "$python_version" --only-binary :all:
+  local install=("$venv/bin/python3" -m pip install --no-input --python-version "$python_version" --only-binary :all:
     --target "$folder.part")
   rm -rf "$folder" "$folder.part"
   with_progress "installing LibTorch $version into $folder" "${install[@]}" --no-deps "torch==$version" || return 1
@@ -203,7 +206,7 @@ user_torch_dir() {
   return 1
 }
 
-make_venv() { [[ -x $venv/bin/pip ]] || with_progress "creating .venv" python3 -m venv "$venv"; }
+make_venv() { venv_works || with_progress "creating .venv" python3 -m venv --clear "$venv"; }
 
 # install_modules <pip requirement> ...: into the project's own .venv
 install_modules() {
@@ -211,7 +214,7 @@ install_modules() {
     say "missing: Python packages $* (install them: python3 -m venv .venv && .venv/bin/pip install $*)"
     return 1
   fi
-  make_venv && with_progress "installing Python packages: $*" "$venv/bin/pip" install --no-input "$@"
+  make_venv && with_progress "installing Python packages: $*" "$venv/bin/python3" -m pip install --no-input "$@"
 }
 
 with_tests=0

@@ -8,7 +8,8 @@
 namespace steptape {
 namespace {
 
-std::vector<std::string> textsOf(const c10::List<c10::IValue>& list) {
+// Not a c10::List: its iterator gives proxies, of which GCC 13 and later fear that a reference to an element outlives them.
+std::vector<std::string> textsOf(c10::ArrayRef<c10::IValue> list) {
   std::vector<std::string> texts;
   for (const c10::IValue& value : list) {
     if (!value.isString()) {
@@ -20,7 +21,7 @@ std::vector<std::string> textsOf(const c10::List<c10::IValue>& list) {
 }
 
 std::optional<event::GraphAttribute> attributeOfList(const c10::IValue& value) {
-  if (value.toList().empty()) {
+  if (value.toListRef().empty()) {
     return std::nullopt;
   }
   if (value.isIntList()) {
@@ -36,7 +37,7 @@ std::optional<event::GraphAttribute> attributeOfList(const c10::IValue& value) {
     }
     return numbers;
   }
-  std::vector<std::string> texts = textsOf(value.toList());
+  std::vector<std::string> texts = textsOf(value.toListRef());
   if (texts.empty()) {
     return std::nullopt;
   }
