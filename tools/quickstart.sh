@@ -30,5 +30,6 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_
   --data "$data" --epochs 1 --log-dir "$log_dir" --json "$@"
 
 "$programs"/steptape inspect "$log_dir"
+record_run tools/quickstart.sh "$(build_folder release)" trained "$SECONDS"
 tensorboard=$(command -v tensorboard || echo "$(dirname "$STEPTAPE_PYTHON")/tensorboard")
 printf '\nLook at it:\n  %s --logdir runs\n' "${tensorboard#"$root"/}"

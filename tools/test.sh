@@ -13,6 +13,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cd "$root"
 
+command="tools/test.sh${*:+ $*}"
 presets=(release)
 release_targets=(all)
 ctest_arguments=()
@@ -109,6 +110,7 @@ run_preset() {
     { echo "$preset:" && failed_tests "$log"; } >>"$failures"
   fi
   say "$preset: $((total - broken)) passed, $broken failed, in $((SECONDS - start)) s"
+  record_run "$command${presets[1]:+ ($preset)}" "$folder" "$((total - broken)) of $total tests passed" $((SECONDS - start))
 }
 
 for preset in "${presets[@]}"; do

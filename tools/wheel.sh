@@ -36,4 +36,5 @@ if command -v abi3audit >/dev/null && [[ $wheel == *-abi3-* ]]; then
   abi3audit --strict "$wheel" >&2
 fi
 "$venv_python" -B "$root/tests/python/wheel_test.py" "$wheel" >&2
+STEPTAPE_PYTHON=$venv_python record_run tools/wheel.sh "$(echo "$folder"/cp*)" "built, installed, read" "$SECONDS"
 echo "$wheel"

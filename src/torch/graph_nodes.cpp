@@ -8,7 +8,8 @@
 namespace steptape {
 namespace {
 
-// Not a c10::List: its iterator gives proxies, of which GCC 13 and later fear that a reference to an element outlives them.
+// Not a c10::List: its iterator gives proxies, and GCC 13 and later warn that a reference to an
+// element may outlive them.
 std::vector<std::string> textsOf(c10::ArrayRef<c10::IValue> list) {
   std::vector<std::string> texts;
   for (const c10::IValue& value : list) {

@@ -193,8 +193,8 @@ class SyncBatchNormFunction : public torch::autograd::Function<SyncBatchNormFunc
 
 }  // namespace
 
-// In C++20, GCC 14 follows the std::vector<bool> of LibTorch's apply() into a copy of more words than it has, on a path
-// where it has none.
+// In C++20, GCC 14 follows the std::vector<bool> of LibTorch's apply() into a copy of more words
+// than it has, on a path where it has none.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Warray-bounds"
