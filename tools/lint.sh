@@ -117,13 +117,13 @@ tidy_unit() {
   name=${name%/Unity/*}
   name=${name/CMakeFiles\//}
   if [[ $name == tests/* ]]; then checks=$(sed -n "s/^Checks: '\(.*\)'$/\1/p" tests/.clang-tidy); fi
-  clang-tidy -p "$lint_build" --quiet "--checks=$checks" "--header-filter=^$root/$own_folders/" \
+  "$venv_bin/clang-tidy" -p "$lint_build" --quiet "--checks=$checks" "--header-filter=^$root/$own_folders/" \
     "$1" >"$reports/${name//\//-}" 2>&1
 }
 
 tidy_units() {
   export -f tidy_unit
-  export root lint_build reports own_folders
+  export root venv_bin lint_build reports own_folders
   xargs -d '\n' -n 1 -P "$(jobs)" bash -c "tidy_unit \"\$1\"" tidy_unit <<<"$1"
 }
 

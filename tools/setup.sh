@@ -54,10 +54,8 @@ readonly test_requirements=(
   'fonts-liberation file /usr/share/fonts/*/*'
   'tmux command tmux'
 )
-# clang-tidy must match clang++, because it reads the headers of its compiler.
 readonly lint_requirements=(
   'clang command clang++'
-  'clang-tidy command clang-tidy'
   'shellcheck command shellcheck'
 )
 readonly debian_torch_requirements=(

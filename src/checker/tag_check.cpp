@@ -136,10 +136,10 @@ void TagCheck::takeLayout(const event::Value& value, const FindingPlace& place) 
     return;
   }
   auto charts = chartsOf(layout);
-  for (const auto& [category, chart] : charts_) {
-    if (charts.count({category, chart}) == 0) {
-      findings_->addForTag(kLayoutReplaced, place, value.tag, [&, chart = chart] {
-        return "got a layout without the chart '" + chart +
+  for (const auto& shown : charts_) {
+    if (charts.count(shown) == 0) {
+      findings_->addForTag(kLayoutReplaced, place, value.tag, [&] {
+        return "got a layout without the chart '" + shown.second +
                "' of the one before: TensorBoard shows a run's last layout only";
       });
     }

@@ -65,7 +65,7 @@ class RunFinder {
     // Follows links last, so that a run has the name of its own directory: "latest -> run_7" does
     // not rename a run, and does not move a run when it is changed to the next one.
     for (std::size_t i = 0; i < links_.size(); ++i) {
-      visit(links_[i]);
+      static_cast<void>(visit(links_[i]));
     }
     return error;
   }
@@ -90,7 +90,7 @@ class RunFinder {
     }
     links_.insert(links_.end(), listing.links.begin(), listing.links.end());
     for (const fs::path& child : listing.directories) {
-      visit(child);
+      static_cast<void>(visit(child));
     }
     return error;
   }

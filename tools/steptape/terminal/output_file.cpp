@@ -32,8 +32,11 @@ OutputFile::OutputFile(const std::string& path) : path_(linkTarget(path)) {
   } else if (!isDevice(path_)) {
     file_.emplace(path_);
     file_->open().throwIfError();
-  } else if ((stream_ = std::fopen(path_.c_str(), "wb")) == nullptr) {
-    fail();
+  } else {
+    stream_ = std::fopen(path_.c_str(), "wb");
+    if (stream_ == nullptr) {
+      fail();
+    }
   }
 }
 
