@@ -1,13 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
 """How the scripts install packages on machines in trouble: with the real apt-get and dpkg, on folders of their own."""
+import collections
+import http.server
 import os
 import pathlib
 import shutil
 import subprocess
 import tempfile
+import threading
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+class UnreliableMirror(http.server.BaseHTTPRequestHandler):
+    """A mirror with an empty list of packages. It breaks off its first answer to each request for the list."""
+    requests = collections.Counter()
+
+    def do_GET(self):
+        self.requests[self.path] += 1
+        if not self.path.endswith("/Packages"):
+            self.send_error(404)
+        elif self.requests[self.path] == 1:
+            self.connection.close()
+        else:
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+    def log_message(self, *arguments):
+        pass
 
 
 @unittest.skipUnless(shutil.which("apt-get") and shutil.which("dpkg"), "this system has no apt")
@@ -20,13 +42,16 @@ class Setup(unittest.TestCase):
             (self.folder / name).mkdir(parents=True)
         (self.folder / "dpkg/status").touch()
         (self.folder / "dpkg/available").touch()
+        self.set_apt('Dir::Etc::sourcelist "/dev/null";\n')
+        self.environment = dict(os.environ, APT_CONFIG=str(self.folder / "apt.conf"), DPKG_ADMINDIR=str(self.folder / "dpkg"))
+
+    def set_apt(self, more):
         (self.folder / "apt.conf").write_text(
             f'Dir::State "{self.folder}";\nDir::State::lists "{self.folder}/lists";\n'
             f'Dir::State::status "{self.folder}/dpkg/status";\nDir::Cache "{self.folder}/cache";\n'
-            f'Dir::Etc::sourcelist "/dev/null";\nDir::Etc::sourceparts "{self.folder}/empty";\n'
+            f'Dir::Etc::sourceparts "{self.folder}/empty";\n'
             # As a user who is not root, apt's own check would ask for its lock as well.
-            'APT::Update::Post-Invoke-Success "";\nAPT::Sandbox::User "";\n', encoding="utf-8")
-        self.environment = dict(os.environ, APT_CONFIG=str(self.folder / "apt.conf"), DPKG_ADMINDIR=str(self.folder / "dpkg"))
+            f'APT::Update::Post-Invoke-Success "";\nAPT::Sandbox::User "";\n{more}', encoding="utf-8")
 
     def program(self, name, text):
         path = self.folder / "bin" / name
@@ -96,6 +121,19 @@ class Setup(unittest.TestCase):
         self.assertEqual(status, 0, output)
         self.assertIn("an earlier installation was interrupted; finishing it: dpkg --configure -a", output)
         self.assertEqual(list((self.folder / "dpkg/updates").iterdir()), [])
+
+    def test_a_mirror_that_fails_once_is_asked_again(self):
+        UnreliableMirror.requests.clear()
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), UnreliableMirror) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            self.addCleanup(server.shutdown)
+            (self.folder / "sources.list").write_text(
+                f"deb [trusted=yes] http://127.0.0.1:{server.server_port} ./\n", encoding="utf-8")
+            self.set_apt(f'Dir::Etc::sourcelist "{self.folder}/sources.list";\nAcquire::http::Proxy "DIRECT";\n')
+            status, output = self.apt_get("update -o APT::Update::Error-Mode=any")
+            server.shutdown()
+        self.assertEqual(status, 0, output)
+        self.assertEqual(UnreliableMirror.requests["/./Packages"], 2, UnreliableMirror.requests)
 
     def test_other_errors_of_apt_are_shown_and_not_repeated(self):
         status, output = self.apt_get("install -y steptape-no-such-package")
