@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 class UnreliableMirror(http.server.BaseHTTPRequestHandler):
-    """A mirror with an empty list of packages. It breaks off its first answer to each request for the list."""
+    """A mirror with an empty list of packages. It is overloaded when it is first asked for the list."""
     requests = collections.Counter()
 
     def do_GET(self):
@@ -22,7 +22,7 @@ class UnreliableMirror(http.server.BaseHTTPRequestHandler):
         if not self.path.endswith("/Packages"):
             self.send_error(404)
         elif self.requests[self.path] == 1:
-            self.connection.close()
+            self.send_error(503)
         else:
             self.send_response(200)
             self.send_header("Content-Length", "0")
