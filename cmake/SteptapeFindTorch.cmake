@@ -93,6 +93,24 @@ function(_steptape_read_torch_standard root out)
   set(${out} ${standard} PARENT_SCOPE)
 endfunction()
 
+# Sets <problem> if the compiler lacks the standard, as GCC 10 does: its C++20 is in part C++17.
+function(_steptape_check_torch_standard problem)
+  set(${problem} "" PARENT_SCOPE)
+  if(STEPTAPE_TORCH_CXX_STANDARD EQUAL 17)
+    return()
+  endif()
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/torch_standard_check)
+  file(WRITE ${folder}/main.cpp
+    "#if __cplusplus < 20${STEPTAPE_TORCH_CXX_STANDARD}00L\n#error older\n#endif\nint main() {}\n")
+  try_compile(has_standard ${folder} ${folder}/main.cpp CXX_STANDARD ${STEPTAPE_TORCH_CXX_STANDARD})
+  if(NOT has_standard)
+    string(CONCAT text "the LibTorch ${STEPTAPE_TORCH_VERSION} in ${STEPTAPE_TORCH_ROOT} needs C++${STEPTAPE_TORCH_CXX_STANDARD}, "
+      "which ${CMAKE_CXX_COMPILER} (${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}) does not support. "
+      "Use a newer compiler, such as GCC 11 or Clang 12, or an older LibTorch")
+    set(${problem} "${text}" PARENT_SCOPE)
+  endif()
+endfunction()
+
 # The mangled name of a constructor that takes a std::string shows which std::string it is.
 function(_steptape_read_torch_abi c10 out)
   file(STRINGS ${c10} constructors REGEX "^_ZN3c105ErrorC1E.*__cxx11" LIMIT_COUNT 1)
@@ -192,6 +210,9 @@ macro(_steptape_use_torch root)
   endif()
   if(NOT STEPTAPE_TORCH_PROBLEM)
     _steptape_read_torch_standard("${root}" STEPTAPE_TORCH_CXX_STANDARD)
+    _steptape_check_torch_standard(STEPTAPE_TORCH_PROBLEM)
+  endif()
+  if(NOT STEPTAPE_TORCH_PROBLEM)
     _steptape_read_torch_abi(${_steptape_torch_c10} STEPTAPE_TORCH_CXX11_ABI)
     _steptape_read_torch_definitions("${root}" torch_cpu _steptape_torch_definitions)
     set(STEPTAPE_TORCH_CUDA FALSE)

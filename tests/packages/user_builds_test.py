@@ -113,6 +113,25 @@ class UserBuilds(unittest.TestCase):
         self.assertNotEqual(status, 0)
         self.assertRegex(output, rf"compiler \S*old-c\+\+: got \w+ {old}\.[\d.]+; expected GCC 10, Clang 12, or newer\.")
 
+    def test_a_libtorch_that_needs_a_later_standard_than_the_compiler_has_is_refused_by_one_sentence(self):
+        # As much of a LibTorch as is read before its headers are compiled.
+        torch = pathlib.Path(self.folder, "torch")
+        header = torch / "include/torch/csrc/api/include/torch"
+        header.mkdir(parents=True)
+        (torch / "lib").mkdir()
+        (header / "torch.h").touch()
+        (header / "all.h").write_text("#if __cplusplus < 202002L\n#error\n#endif\n", encoding="utf-8")
+        (header / "version.h").write_text(
+            "#define TORCH_VERSION_MAJOR 2\n#define TORCH_VERSION_MINOR 15\n#define TORCH_VERSION_PATCH 0\n", encoding="utf-8")
+        for name in ("torch_cpu", "c10"):
+            subprocess.run([COMPILER, "-shared", "-x", "c++", "/dev/null", "-o", torch / f"lib/lib{name}.so"], check=True)
+        compiler = program(self.folder, "c++17", f'exec {COMPILER} "$@" -std=c++17')
+        status, output = self.configure(
+            "core-only", "-DSTEPTAPE_WITH_TORCH=ON", f"-DTorch_DIR={torch}", CXX=str(compiler))
+        self.assertNotEqual(status, 0)
+        self.assertRegex(output, r"the LibTorch 2\.15\.0 in \S+ needs C\+\+20, which \S*c\+\+17 \(\w+ [\d.]+\) does not support\. "
+                         "Use a newer compiler, such as GCC 11 or Clang 12, or an older LibTorch")
+
     @unittest.skipUnless(MPI_FAMILY in VERSIONS, "this build has no MPI")
     def test_a_launcher_of_another_mpi_is_replaced_or_named(self):
         other = next(family for family in VERSIONS if family != MPI_FAMILY)
