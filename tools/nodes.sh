@@ -10,7 +10,7 @@
 # file system, as on a cluster, and reach each other only by TCP over a virtual switch. Ranks go to the nodes in
 # turn. Everything ends with the command, whose exit code this script returns.
 #
-# It works with the mpiexec of Open MPI 4 and of MPICH, and needs Linux with ip, nsenter and unshare, and root or
+# It works with the mpiexec of Open MPI 4 and 5, and of MPICH, and needs Linux with ip, nsenter and unshare, and root or
 # user namespaces; without them it exits with code 77. The nodes share the cores of this machine: they show how a
 # program behaves on several nodes, not how fast it is.
 set -euo pipefail
@@ -94,6 +94,8 @@ write_agent
 
 export OMPI_MCA_plm_rsh_agent=$state/agent OMPI_MCA_orte_default_hostfile=$state/open_mpi_hosts
 export OMPI_MCA_rmaps_base_mapping_policy=node
+export PRTE_MCA_plm_ssh_agent=$state/agent PRTE_MCA_prte_default_hostfile=$state/open_mpi_hosts
+export PRTE_MCA_rmaps_default_mapping_policy=node:oversubscribe
 export STEPTAPE_NODE_SHELL=$state/agent
 export HYDRA_LAUNCHER=ssh HYDRA_LAUNCHER_EXEC=$state/agent HYDRA_HOST_FILE=$state/mpich_hosts
 on_node node0 "$@"

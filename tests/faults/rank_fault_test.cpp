@@ -106,7 +106,10 @@ using DeadRankThatNobodyReports = RankFault;
 TEST_P(DeadRankThatNobodyReports, IsNoticedAtOnceByTheOthers) {
   const std::string settings =
       "OMPI_MCA_orte_enable_recovery=1 OMPI_MCA_orte_abort_on_non_zero_status=0 "
-      "OMPI_MCA_orte_allowed_exit_without_sync=1 ";
+      "OMPI_MCA_orte_allowed_exit_without_sync=1 "
+      // Their names in Open MPI 5.
+      "PRTE_MCA_state_base_recoverable=1 PRTE_MCA_state_base_error_non_zero_exit=0 "
+      "PRTE_MCA_prte_allowed_exit_without_sync=1 ";
   // Longer than a job may take: nothing else ends the wait either.
   const std::string timeout = " timeout=100000";
   const JobEnd end = job_.run(GetParam().ranks, GetParam().arguments() + timeout, settings);

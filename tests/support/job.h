@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <string>
@@ -28,6 +29,8 @@ inline JobEnd runJob(const std::string& command) {
   while (const std::size_t bytes = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
     output.append(buffer.data(), bytes);
   }
+  // Open MPI 5 ends some of its messages with a NUL, at which a regular expression would end.
+  output.erase(std::remove(output.begin(), output.end(), '\0'), output.end());
   const int status = pclose(pipe);
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, output};
 }
