@@ -193,12 +193,6 @@ class SyncBatchNormFunction : public torch::autograd::Function<SyncBatchNormFunc
 
 }  // namespace
 
-// In C++20, GCC 14 follows the std::vector<bool> of LibTorch's apply() into a copy of more words
-// than it has, on a path where it has none.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Warray-bounds"
-#endif
 at::Tensor syncBatchNorm(const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias,
                          double eps, const RunningStatistics& running,
                          const std::shared_ptr<Communicator>& world) {
@@ -207,8 +201,5 @@ at::Tensor syncBatchNorm(const at::Tensor& input, const at::Tensor& weight, cons
       input, weight.defined() ? weight : at::ones({input.size(1)}, options),
       bias.defined() ? bias : at::zeros({input.size(1)}, options), eps, running, world);
 }
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
 
 }  // namespace steptape::detail
