@@ -106,7 +106,7 @@ install_packages() {
 # make_system <release> <folder>: a minimal Debian or Ubuntu system in the folder; needs root and debootstrap
 make_system() {
   local release=$1 folder=$2 scripts=/usr/share/debootstrap/scripts options=(--variant=minbase) arguments=()
-  ((EUID == 0)) || die "user: got $(id -un); expected root, because a bare system is a chroot"
+  ((EUID == 0)) || die "user: got $(id -un); expected root, because it mounts the bare system"
   command -v debootstrap >/dev/null || die "debootstrap: not installed; install it: apt-get install debootstrap"
   # debootstrap knows the releases before its own. Later ones of Debian are made as sid is.
   if [[ ! -e $scripts/$release ]]; then
@@ -132,12 +132,18 @@ in_system() {
   unshare --mount --pid --fork --kill-child bash -euc '
     folder=$1
     shift
-    mkdir -p "$folder/dev/shm" "$folder/dev/pts"
-    mount -t proc proc "$folder/proc"
-    mount -t sysfs -o ro sysfs "$folder/sys"
-    mount -t tmpfs tmpfs "$folder/dev/shm"
-    mount -t devpts -o newinstance,ptmxmode=0666 devpts "$folder/dev/pts"
-    exec chroot "$folder" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 "$@"
+    mount --bind "$folder" "$folder"
+    cd "$folder"
+    mkdir -p dev/shm dev/pts
+    mount -t proc proc proc
+    mount -t sysfs -o ro sysfs sys
+    mount -t tmpfs tmpfs dev/shm
+    mount -t devpts -o newinstance,ptmxmode=0666 devpts dev/pts
+    # Not chroot: in one, Linux creates no user namespaces, and no mount namespaces with mounts of their own.
+    pivot_root . .
+    umount -l .
+    cd /
+    exec /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 "$@"
   ' - "$1" "${kept[@]}" "${@:2}"
 }
 
