@@ -134,7 +134,7 @@ std::unique_ptr<ArrowArray> makeStrings(const std::shared_ptr<const Utf8Strings>
 }
 
 template <typename T>
-std::unique_ptr<ArrowArray> makeNumbers(std::size_t length, std::shared_ptr<T[]> numbers,
+std::unique_ptr<ArrowArray> makeNumbers(std::size_t length, const std::shared_ptr<T[]>& numbers,
                                         std::unique_ptr<ArrowArray> dictionary = nullptr) {
   return makeArray(length, {numbers.get()}, {numbers}, std::move(dictionary));
 }
