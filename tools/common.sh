@@ -118,6 +118,8 @@ make_system() {
   with_progress "making a minimal system of $release" debootstrap "${options[@]}" "$release" "$folder" "${arguments[@]}" ||
     die "the system could not be made, see above"
   cp /etc/resolv.conf "$folder/etc/resolv.conf"
+  # A proxy, or a mirror that is behind.
+  apt-config dump 2>/dev/null | grep -E '^Acquire::(https?::|Check-)[^ ]+ "' >"$folder/etc/apt/apt.conf.d/90host" || true
   printf '127.0.0.1 localhost\n127.0.1.1 %s\n' "$(hostname)" >"$folder/etc/hosts"
 }
 

@@ -9,7 +9,8 @@
 #   tools/distro.sh --in FOLDER trixie COMMAND ...    keeps the system in FOLDER, and continues with it the next time
 #
 # The clone holds what is committed. Everything ends with the command, whose exit code this script returns.
-# Certificates of this machine (/usr/local/share/ca-certificates) and its settings of pip and of proxies apply inside.
+# Certificates of this machine (/usr/local/share/ca-certificates), its settings of pip and proxies, and how its apt fetches
+# apply inside.
 #
 # Needs root, debootstrap and network access. STEPTAPE_DEBIAN_MIRROR overrides debootstrap's default mirror.
 set -euo pipefail
@@ -43,7 +44,7 @@ add_newcomer() {
   in_system "$system" bash -euc '
     apt-get -q update
     DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends ca-certificates git sudo
-    useradd --create-home --shell /bin/bash "$1"
+    id "$1" >/dev/null 2>&1 || useradd --create-home --shell /bin/bash "$1"
     echo "$1 ALL=(ALL) NOPASSWD: ALL" >"/etc/sudoers.d/$1"' - "$newcomer"
 }
 
@@ -61,8 +62,10 @@ update_clone() {
 
 if [[ ! -f $system/made ]]; then
   make_system "$release" "$system"
-  with_progress "adding a user, git and sudo" add_newcomer
   echo "$release" >"$system/made"
+fi
+if [[ ! -f $system/etc/sudoers.d/$newcomer ]]; then
+  with_progress "adding a user, git and sudo" add_newcomer
 fi
 [[ $(<"$system/made") == "$release" ]] || die "$system: got a system of $(<"$system/made"); expected one of $release"
 update_clone
