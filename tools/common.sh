@@ -124,14 +124,14 @@ make_system() {
 }
 
 # in_system <folder> <command> ...: runs it as root in the system of the folder, with nothing of this environment
-# but the settings of pip and of proxies. All processes and mounts end with the command.
+# but the settings of pip and of proxies. All processes and mounts end with the command, and with this shell.
 in_system() {
   local kept=() name
   while read -r name; do
     kept+=("$name=${!name}")
   done < <(compgen -e | grep -E '^(PIP|SSL|REQUESTS|STEPTAPE)_|_proxy$|^(CC|CXX|TERM)$')
   # shellcheck disable=SC2016  # The inner shell expands it.
-  unshare --mount --pid --fork --kill-child bash -euc '
+  setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child bash -euc '
     folder=$1
     shift
     mount --bind "$folder" "$folder"
