@@ -145,7 +145,10 @@ in_system() {
     pivot_root . .
     umount -l .
     cd /
-    exec /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 "$@"
+    # Not exec: this shell is process 1, and waits for orphans, as an init does.
+    status=0
+    /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 "$@" || status=$?
+    exit "$status"
   ' - "$1" "${kept[@]}" "${@:2}"
 }
 

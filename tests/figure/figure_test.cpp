@@ -393,6 +393,7 @@ TEST(Text, IsWrittenAtItsPoint) {
 TEST(Text, StaysWithinTheAxesWithAllOfIt) {
   AnnotationOptions options;
   options.color = "#ff0000";
+  options.size = 20;  // The stems of smaller letters may lie between pixels, none of which is red.
   const std::vector<double> corners{0, 1};
   const auto box = [&](double x) {
     return redBoxOf([&](Figure* figure) {
@@ -430,9 +431,8 @@ TEST(Limits, ClipPointsOutside) {
 
 TEST(Grid, CanBeSwitchedOff) {
   const Rgb grid{232, 232, 232};
-  EXPECT_GT(Picture(Figure()).count(grid), 1000);
-  // The edges of letters may have the same color.
-  EXPECT_LT(Picture(Figure().setGrid(false)).count(grid), 50);
+  EXPECT_GT(Picture(Figure()).countOfLines(grid), 1000);
+  EXPECT_EQ(Picture(Figure().setGrid(false)).countOfLines(grid), 0);
 }
 
 TEST(Labels, AreWritten) {
@@ -469,24 +469,24 @@ Figure labeled(std::vector<double> y) {
 constexpr Rgb kBorder{204, 204, 204};
 
 TEST(Legend, AppearsOnceSomethingHasALabel) {
-  EXPECT_EQ(Picture(Figure().setGrid(false)).count(kBorder), 0);
-  EXPECT_GT(Picture(labeled({0, 1, 2, 3, 4})).count(kBorder), 200);
+  EXPECT_EQ(Picture(Figure().setGrid(false)).countOfLines(kBorder), 0);
+  EXPECT_GT(Picture(labeled({0, 1, 2, 3, 4})).countOfLines(kBorder), 200);
 }
 
 TEST(Legend, CanBeHidden) {
-  EXPECT_EQ(Picture(labeled({0, 1, 2, 3, 4}).setLegend(LegendPlace::kNone)).count(kBorder), 0);
+  EXPECT_EQ(Picture(labeled({0, 1, 2, 3, 4}).setLegend(LegendPlace::kNone)).countOfLines(kBorder), 0);
 }
 
 TEST(Legend, AvoidsThePlots) {
   const Picture rising(labeled({0, 1, 2, 3, 4}));
-  EXPECT_LT(rising.boxOf(kBorder).right, rising.width() / 2);
+  EXPECT_LT(rising.boxOfLines(kBorder).right, rising.width() / 2);
   const Picture falling(labeled({4, 3, 2, 1, 0}));
-  EXPECT_GT(falling.boxOf(kBorder).left, falling.width() / 2);
+  EXPECT_GT(falling.boxOfLines(kBorder).left, falling.width() / 2);
 }
 
 TEST(Legend, IsInTheRequestedCorner) {
   const auto box = [](LegendPlace place) {
-    return Picture(labeled({0, 1, 2, 3, 4}).setLegend(place)).boxOf(kBorder);
+    return Picture(labeled({0, 1, 2, 3, 4}).setLegend(place)).boxOfLines(kBorder);
   };
   EXPECT_GT(box(LegendPlace::kUpperRight).left, 320);
   EXPECT_LT(box(LegendPlace::kUpperRight).bottom, 240);
@@ -500,7 +500,7 @@ TEST(Legend, IsInTheRequestedCorner) {
 
 TEST(Legend, IsNextToTheAxesOnRequest) {
   const Picture beside(labeled({0, 1, 2, 3, 4}).setLegend(LegendPlace::kBeside));
-  const Box legend = beside.boxOf(kBorder);
+  const Box legend = beside.boxOfLines(kBorder);
   EXPECT_LT(legend.right, beside.width());
   for (int x = legend.left - 8; x < legend.left; ++x) {
     for (int y = 0; y < beside.height(); ++y) {
@@ -522,7 +522,7 @@ TEST(Legend, GetsRoomAboveBarsThatFillTheAxes) {
   named.bar(full, options);
   const Picture picture(named);
   // The largest run of green is the bars, not the key in the legend.
-  EXPECT_GT(picture.boxOf(kBorder).top, 0);
+  EXPECT_GT(picture.boxOfLines(kBorder).top, 0);
   int top = picture.height();
   while (top > 0 && picture.at(without.left + 5, top - 1) != kLime) {
     --top;
@@ -530,7 +530,7 @@ TEST(Legend, GetsRoomAboveBarsThatFillTheAxes) {
   while (top > 0 && picture.at(without.left + 5, top - 1) == kLime) {
     --top;
   }
-  EXPECT_GT(top, picture.boxOf(kBorder).bottom);
+  EXPECT_GT(top, picture.boxOfLines(kBorder).bottom);
   EXPECT_GT(top, without.top + 10);
 }
 

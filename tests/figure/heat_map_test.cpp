@@ -53,7 +53,7 @@ TEST(HeatMap, LeavesNaNEmptyAndOutOfTheLimits) {
   Figure figure;
   figure.heatMap(TensorView(numbers.data(), {2, 2}), gray());
   const Picture picture(figure);
-  const Box dark = picture.boxOf(level(0));
+  const Box dark = picture.boxOfLines(level(0));
   EXPECT_EQ(picture.at(dark.right + dark.width() / 2, dark.centerY()), kWhitePixel);
   EXPECT_GT(picture.count(level(51)), 1000);
 }
@@ -66,8 +66,8 @@ TEST(HeatMap, ClampsToTheLimitsGiven) {
   Figure figure;
   figure.heatMap(TensorView(numbers.data(), {1, 4}), options);
   const Picture picture(figure);
-  const Box dark = picture.boxOf(level(0));
-  const Box middle = picture.boxOf(level(128));
+  const Box dark = picture.boxOfLines(level(0));
+  const Box middle = picture.boxOfLines(level(128));
   EXPECT_NEAR(dark.width(), middle.width(), 1);
   EXPECT_EQ(picture.at(middle.right + middle.width() * 3 / 2, middle.centerY()), kWhitePixel);
 }
@@ -114,8 +114,8 @@ TEST(HeatMap, HasAColorbarFromTheLeastToTheLargestColor) {
   Figure figure;
   figure.heatMap(TensorView(numbers.data(), {1, 1}), options);
   const Picture picture(figure);
-  const Box map = picture.boxOf(level(128));
-  const int x = picture.boxOf(level(20)).centerX();
+  const Box map = picture.boxOfLines(level(128));
+  const int x = picture.boxOfLines(level(20)).centerX();
   EXPECT_GT(x, picture.width() / 2);
   EXPECT_LT(picture.at(x, map.bottom - 4)[0], 10);
   EXPECT_GT(picture.at(x, map.top + 4)[0], 245);
@@ -137,14 +137,14 @@ class ConfusionMatrix : public ::testing::Test {
 
 TEST_F(ConfusionMatrix, HasTrueClassesAsRowsAndPredictedOnesAsColumns) {
   const Picture picture(figure({0, 100, 0, 0}));
-  const Box dark = picture.boxOf(level(0));
+  const Box dark = picture.boxOfLines(level(0));
   EXPECT_GT(dark.centerX(), picture.width() / 2);
   EXPECT_LT(dark.centerY(), picture.height() / 2);
 }
 
 TEST_F(ConfusionMatrix, WritesItsCountsDarkOnLightAndLightOnDark) {
   const Picture picture(figure({0, 100, 0, 0}));
-  const Box dark = picture.boxOf(level(0));
+  const Box dark = picture.boxOfLines(level(0));
   int lightest = 0;
   for (int y = dark.top + 5; y < dark.bottom - 5; ++y) {
     for (int x = dark.left + 5; x < dark.right - 5; ++x) {
@@ -178,7 +178,7 @@ TEST_F(ConfusionMatrix, NormalizesByTheTrueClass) {
 
 TEST_F(ConfusionMatrix, ShowsAClassThatNeverOccursAsZeros) {
   const Picture picture(figure({0, 0, 1, 1}, true));
-  const Box half = picture.boxOf(level(128));
+  const Box half = picture.boxOfLines(level(128));
   EXPECT_GT(half.top, picture.height() / 3);
 }
 
@@ -194,7 +194,7 @@ TEST_F(ConfusionMatrix, LeavesOutNumbersThatWouldBeTooSmallToRead) {
   Figure figure(small);
   figure.confusionMatrix(TensorView(counts.data(), {40, 40}), {}, options).setTitle("");
   const Picture picture(figure);
-  const Box cell = picture.boxOf(level(0));
+  const Box cell = picture.boxOfLines(level(0));
   EXPECT_EQ(picture.count(level(0)), cell.width() * cell.height());
 }
 

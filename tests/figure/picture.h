@@ -61,19 +61,26 @@ class Picture {
     return count;
   }
 
-  /// Returns the box of the color; fails the test if it is not there.
-  Box boxOf(const Rgb& color) const {
-    Box box{width(), height(), 0, 0};
+  /// Returns how many pixels of lines and areas have exactly this color, which may be a gray. The
+  /// edges of letters have pixels of any gray, which depend on the font and on Cairo's release.
+  int countOfLines(const Rgb& color) const {
+    int count = 0;
     for (int y = 0; y < height(); ++y) {
       for (int x = 0; x < width(); ++x) {
-        if (at(x, y) == color) {
-          box = {std::min(box.left, x), std::min(box.top, y), std::max(box.right, x + 1),
-                 std::max(box.bottom, y + 1)};
-        }
+        count += isOfLine(x, y, color) ? 1 : 0;
       }
     }
-    EXPECT_GT(box.right, box.left) << "the color is not in the picture";
-    return box;
+    return count;
+  }
+
+  /// Returns the box of the color; fails the test if it is not there.
+  Box boxOf(const Rgb& color) const {
+    return boxOfPixels([&](int x, int y) { return at(x, y) == color; });
+  }
+
+  /// Returns the box of the lines and areas of the color, which may be a gray.
+  Box boxOfLines(const Rgb& color) const {
+    return boxOfPixels([&](int x, int y) { return isOfLine(x, y, color); });
   }
 
   /// Returns how many pixels differ from an image of the same size.
@@ -88,6 +95,41 @@ class Picture {
   }
 
  private:
+  /// A straight run of so many pixels is no part of a letter.
+  static constexpr int kLineLength = 12;
+
+  int runLength(int x, int y, int dx, int dy, const Rgb& color) const {
+    int length = 0;
+    while (x >= 0 && y >= 0 && x < width() && y < height() && at(x, y) == color) {
+      ++length;
+      x += dx;
+      y += dy;
+    }
+    return length;
+  }
+
+  bool isOfLine(int x, int y, const Rgb& color) const {
+    const auto isRun = [&](int dx, int dy) {
+      return runLength(x, y, dx, dy, color) + runLength(x, y, -dx, -dy, color) > kLineLength;
+    };
+    return at(x, y) == color && (isRun(1, 0) || isRun(0, 1));
+  }
+
+  template <typename IsPart>
+  Box boxOfPixels(const IsPart& isPart) const {
+    Box box{width(), height(), 0, 0};
+    for (int y = 0; y < height(); ++y) {
+      for (int x = 0; x < width(); ++x) {
+        if (isPart(x, y)) {
+          box = {std::min(box.left, x), std::min(box.top, y), std::max(box.right, x + 1),
+                 std::max(box.bottom, y + 1)};
+        }
+      }
+    }
+    EXPECT_GT(box.right, box.left) << "the color is not in the picture";
+    return box;
+  }
+
   Pixels pixels_;
 };
 

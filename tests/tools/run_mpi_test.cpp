@@ -143,7 +143,7 @@ TEST_F(RunMpi, ContinuesWithFewerRanksOnTheHostsThatAnswer) {
   // one is asked.
   const Outcome outcome =
       finishOf(ranks(4, "[ $restarts = 1 ] || exit 1\necho rank $rank of $ranks",
-                     {"--hosts", "localhost:2,127.1:2", "--min-ranks", "2", "--rsh", "./ask"}));
+                     {"--hosts", "localhost:2,127.0.0.1:2", "--min-ranks", "2", "--rsh", "./ask"}));
   EXPECT_EQ(outcome.exitCode, 0) << outcome.error;
   EXPECT_THAT(outcome.out, HasSubstr("rank 1 of 2\n"));
   EXPECT_THAT(outcome.out, Not(HasSubstr("rank 2")));
