@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A job of which one rank fails: it ends soon, reports why, and flushed data can be read.
 
+#include <fstream>
 #include <map>
 #include <string>
 #include <vector>
