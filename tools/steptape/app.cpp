@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <exception>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <new>
 #include <string>
 #include <unistd.h>

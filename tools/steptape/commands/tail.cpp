@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <memory>
 #include <string>
 #include <unistd.h>

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/wait.h>
 #include <system_error>
 #include <unistd.h>

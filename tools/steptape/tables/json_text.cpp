@@ -2,6 +2,7 @@
 #include "tools/steptape/tables/json_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "steptape/base/json.h"
 

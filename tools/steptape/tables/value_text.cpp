@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <string_view>
 #include <utility>
 #include <variant>

@@ -62,7 +62,8 @@ std::string escaped(char32_t code) {
     case '\t':
       return "\\t";
     default:
-      return fmt::format(code < 0x80 ? "\\x{:02x}" : "\\u{:04x}", static_cast<std::uint32_t>(code));
+      return code < 0x80 ? fmt::format("\\x{:02x}", static_cast<std::uint32_t>(code))
+                         : fmt::format("\\u{:04x}", static_cast<std::uint32_t>(code));
   }
 }
 
