@@ -23,9 +23,10 @@ log_dir=runs/fashion_mnist
 if [[ -e $log_dir ]]; then log_dir=${log_dir}_$(date +%b%d_%H-%M-%S); fi
 
 say "training on 2 ranks into $log_dir"
-# By default Open MPI rejects root and more ranks than cores. Other MPIs ignore these variables.
+# By default Open MPI rejects root and more ranks than cores, and 5 says on hosts with IPv6 that its ranks do not reach each
+# other, although they do. Other MPIs ignore these variables.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
-  PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+  PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe OMPI_MCA_reachable=weighted
 "$mpiexec" -n 2 "$programs"/fashion_mnist \
   --data "$data" --epochs 1 --log-dir "$log_dir" --json "$@"
 
