@@ -166,7 +166,7 @@ TEST_F(RankFailure, ByAnotherBuildIsReportedByEveryRank) {
   const std::string program = STEPTAPE_RANK_FAILURE_PROGRAM;
   const std::string other = test::programOfAnotherBuild(program, directory_.string());
   const std::string arguments = " 'caught hang' '" + logDir() + "' reduce";
-  // Not `-n 1 program : -n 1 other`, which the mpiexec of Open MPI 5.0.7 does not survive.
+  // One script that chooses: not every mpiexec starts several programs.
   const std::filesystem::path choice = directory_ / "choose_program";
   std::ofstream(choice) << "if [ ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} = 1 ]; then exec " << other
                         << arguments << "; fi\nexec " << program << arguments << '\n';
