@@ -6,6 +6,7 @@
 #   eval "$(tools/setup.sh [--tests] [--lint] [--docs])"
 #
 # sets STEPTAPE_TORCH_DIR (the folder of TorchConfig.cmake), STEPTAPE_PYTHON (a Python with TensorBoard) and PATH.
+# `tools/setup.sh --wheel` installs only what `pip install .` needs, and prints nothing.
 # Messages go to stderr. It is safe to run again: the second run installs nothing.
 #
 # STEPTAPE_NO_INSTALL=1   only prints what is missing and how to install it
@@ -50,6 +51,7 @@ readonly build_requirements=(
   "dataset-fashion-mnist file $fashion_mnist_dir/train-images-idx3-ubyte.gz"
 )
 readonly test_requirements=(
+  'python3-dev python_headers -'
   'chromium command chromium'
   'fonts-liberation file /usr/share/fonts/*/*'
   'tmux command tmux'
@@ -57,6 +59,15 @@ readonly test_requirements=(
 readonly lint_requirements=(
   'clang command clang++'
   'shellcheck command shellcheck'
+)
+readonly wheel_requirements=(
+  'g++ command g++'
+  'zlib1g-dev header zlib.h'
+  'nlohmann-json3-dev header nlohmann/json.hpp'
+  'libcli11-dev header CLI/CLI.hpp'
+  'libfmt-dev header fmt/core.h'
+  'python3-dev python_headers -'
+  'python3-venv venv -'
 )
 readonly debian_torch_requirements=(
   'libtorch-dev header torch/csrc/api/include/torch/torch.h'
@@ -78,6 +89,12 @@ venv_works() { "$venv/bin/python3" -c 'import pip' 2>/dev/null; }
 
 # Debian's python3 needs another package to create a virtual environment.
 has_venv() { venv_works || python3 -c 'import ensurepip, venv' 2>/dev/null; }
+
+# Those of the package python3-dev, where python3 is the system's.
+has_python_headers() {
+  python3 -c 'import os, sys, sysconfig
+sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))' 2>/dev/null
+}
 
 # missing_packages <requirement> ...: one package per line
 missing_packages() {
@@ -216,16 +233,24 @@ install_modules() {
 }
 
 with_tests=0
+with_wheel=0
 with_lint=0
 with_docs=0
 for argument in "$@"; do
   case $argument in
     --tests) with_tests=1 ;;
+    --wheel) with_wheel=1 ;;
     --lint) with_lint=1 ;;
     --docs) with_docs=1 ;;
-    *) die "argument: got '$argument'; expected --tests, --lint or --docs; usage: tools/setup.sh [--tests] [--lint] [--docs]" ;;
+    *) die "argument: got '$argument'; expected --tests, --lint, --docs or --wheel; usage: tools/setup.sh [--tests] [--lint] [--docs] | --wheel" ;;
   esac
 done
+
+if ((with_wheel)); then
+  mapfile -t packages < <(missing_packages "${wheel_requirements[@]}")
+  ((${#packages[@]} == 0)) || install_packages "${packages[@]}" || die "packages are missing; install those listed above and run again"
+  exit
+fi
 
 failed=0
 system_requirements=("${build_requirements[@]}")

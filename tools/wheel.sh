@@ -15,6 +15,7 @@ cd "$root"
 python=${1:-python3}
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
   die "$python: got $("$python" --version); expected Python 3.10 or later"
+tools/setup.sh --wheel
 readonly folder=$root/build/wheel
 rm -rf "$folder/built" "$folder/repaired" "$folder/environment"
 mkdir -p "$folder"
