@@ -47,7 +47,7 @@ torch::nn::Sequential network(const Fields& parameters) {
 
 std::unique_ptr<torch::optim::Optimizer> makeOptimizer(const Fields& task,
                                                        std::vector<torch::Tensor> parameters) {
-  const std::string& name = task.at("optimizer").toStringRef();
+  const std::string name = task.at("optimizer").toStringRef();
   const double lr = task.at("lr").toDouble();
   const double decay = task.at("weight_decay").toDouble();
   if (name == "adam") {

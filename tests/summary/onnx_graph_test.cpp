@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "summary/graph/graph_names.h"
 #include "support/expect_error.h"
@@ -24,11 +25,11 @@ event::Graph goldenGraph(const std::string& name) {
   return graph;
 }
 
-const event::GraphNode& nodeOf(const event::Graph& graph, const std::string& name) {
+const event::GraphNode& nodeOf(const event::Graph& graph, std::string_view name) {
   const auto found = std::find_if(graph.nodes.begin(), graph.nodes.end(),
                                   [&](const event::GraphNode& node) { return node.name == name; });
   if (found == graph.nodes.end()) {
-    throw Error(ErrorCode::kInvalidArgument, "no node " + name);
+    throw Error(ErrorCode::kInvalidArgument, "no node " + std::string(name));
   }
   return *found;
 }

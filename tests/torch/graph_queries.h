@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "steptape/torch/graph.h"
@@ -36,7 +37,7 @@ inline std::vector<std::string> namesOf(const event::Graph& graph, const std::st
 }
 
 /// Returns the node with this name, which must exist.
-inline const event::GraphNode& nodeOf(const event::Graph& graph, const std::string& name) {
+inline const event::GraphNode& nodeOf(const event::Graph& graph, std::string_view name) {
   const auto node = std::find_if(graph.nodes.begin(), graph.nodes.end(),
                                  [&](const event::GraphNode& each) { return each.name == name; });
   if (node == graph.nodes.end()) {
@@ -44,7 +45,7 @@ inline const event::GraphNode& nodeOf(const event::Graph& graph, const std::stri
     for (const event::GraphNode& each : graph.nodes) {
       names += "\n  " + each.name + " (" + each.op + ")";
     }
-    throw std::runtime_error("no node is named " + name + "; there are" + names);
+    throw std::runtime_error("no node is named " + std::string(name) + "; there are" + names);
   }
   return *node;
 }
