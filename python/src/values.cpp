@@ -122,7 +122,7 @@ nb::object sessionHparams(const Series& series) {
   for (const auto& [name, value] : start->hparams) {
     hparams[toStr(name)] = toObject(value);
   }
-  return std::move(hparams);
+  return nb::object(std::move(hparams));
 }
 
 }  // namespace

@@ -167,10 +167,10 @@ TEST_F(RankFailure, ByAnotherBuildIsReportedByEveryRank) {
   const std::string other = test::programOfAnotherBuild(program, directory_.string());
   const std::string arguments = " 'caught hang' '" + logDir() + "' reduce";
   // One script that chooses: not every mpiexec starts several programs.
-  const std::filesystem::path choice = directory_ / "choose_program";
+  const std::string choice = directory_.string() + "/choose_program";
   std::ofstream(choice) << "if [ ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} = 1 ]; then exec " << other
                         << arguments << "; fi\nexec " << program << arguments << '\n';
-  const JobEnd job = test::runJob(STEPTAPE_MPIEXEC " -n 2 sh " + choice.string());
+  const JobEnd job = test::runJob(STEPTAPE_MPIEXEC " -n 2 sh " + choice);
   EXPECT_THAT(job.output, ContainsRegex(std::string("caught: ") + test::kOtherBuildOfRank1 +
                                         "(.|\n)*caught: " + test::kOtherBuildOfRank1));
 }
