@@ -62,7 +62,7 @@ apt_get() {
   local most_seconds=${STEPTAPE_APT_LOCK_SECONDS:-300} start=$SECONDS waits=0 output holder status=0
   local -A mended=()
   output=$(mktemp)
-  while ! as_root apt-get -q -o Acquire::Retries=3 "$@" 2>&1 | tee "$output"; do
+  while ! (set -o pipefail && as_root apt-get -q -o Acquire::Retries=3 "$@" 2>&1 | tee "$output"); do
     if grep -qE 'Could not get lock|Unable to (lock|acquire)' "$output" && ((SECONDS - start < most_seconds)); then
       holder=$(sed -nE 's/.*held by process ([0-9]+ \([^)]*\)).*/process \1/p' "$output" | head -n 1)
       if ((waits++ == 0)); then
