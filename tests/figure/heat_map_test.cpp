@@ -194,7 +194,7 @@ TEST_F(ConfusionMatrix, LeavesOutNumbersThatWouldBeTooSmallToRead) {
   Figure figure(small);
   figure.confusionMatrix(TensorView(counts.data(), {40, 40}), {}, options).setTitle("");
   const Picture picture(figure);
-  const Box cell = picture.boxOfLines(level(0));
+  const Box cell = picture.boxOf(level(0));
   EXPECT_EQ(picture.count(level(0)), cell.width() * cell.height());
 }
 
