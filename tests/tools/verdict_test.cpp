@@ -119,6 +119,48 @@ TEST(Verdict, HasTheFirstDeadFirst) {
               HasSubstr("It was the first to die. Rank 0 died after it, within 3.0 s."));
 }
 
+/// Two dead ranks. Rank 0 ended by an exception at kNow; rank 1 left no trace, and the last sign of
+/// it is 0.2 s older.
+std::vector<RankView> deadByExceptionAndWithoutATrace(const std::string& exception) {
+  std::vector<RankView> ranks{rankAt(0, 2), rankAt(1, 2)};
+  for (RankView& rank : ranks) {
+    rank.life = Life::kDead;
+    rank.state.collectives.clear();
+  }
+  ranks[0].state.death.signal = SIGABRT;
+  ranks[0].state.death.time = kNow;
+  ranks[0].state.lastError = steptape::detail::kUncaughtException + exception;
+  ranks[1].state.heartbeat = kNow - 0.2;
+  return ranks;
+}
+
+TEST(Verdict, HasARankWhoseCauseIsKnownBeforeThoseThatTheLauncherKilledAtOnce) {
+  const Job job = jobWith(deadByExceptionAndWithoutATrace("shard 7 is damaged"));
+  const Verdict verdict = judge(job, {});
+  EXPECT_EQ(verdict.dead.front().rank->state.rank, 0);
+  EXPECT_THAT(autopsyText(job, verdict, {}), HasSubstr("Rank 1 died after it"));
+}
+
+TEST(Verdict, HasADeadRankBeforeTheExceptionThatNamesIt) {
+  for (const char* const loss :
+       {"rank 1 (node1) has ended or let go of the memory", "rank 1 does not answer any more"}) {
+    const Verdict verdict = judge(jobWith(deadByExceptionAndWithoutATrace(loss)), {});
+    EXPECT_EQ(verdict.dead.front().rank->state.rank, 1) << loss;
+  }
+}
+
+TEST(Verdict, HasARankWhoseTimeWasOverBeforeTheOneThatItWaitedFor) {
+  const char* const wait = "rank 1 (node1) did not arrive";
+  const Verdict verdict = judge(jobWith(deadByExceptionAndWithoutATrace(wait)), {});
+  EXPECT_EQ(verdict.dead.front().rank->state.rank, 0);
+}
+
+TEST(Verdict, HasARankWithoutATraceFirstIfItsLastSignIsLongBefore) {
+  std::vector<RankView> ranks = deadByExceptionAndWithoutATrace("shard 7 is damaged");
+  ranks[1].state.heartbeat = kNow - 30;
+  EXPECT_EQ(judge(jobWith(ranks), {}).dead.front().rank->state.rank, 1);
+}
+
 TEST(Verdict, IsOutOfMemoryIfTheKernelHasKilledInTheSameCgroup) {
   std::vector<RankView> ranks{rankAt(0, 2), rankAt(1, 2)};
   for (RankView& rank : ranks) {

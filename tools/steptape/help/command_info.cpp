@@ -12,14 +12,11 @@
 namespace steptape::tools {
 namespace {
 
+using detail::contains;
 using detail::startsWith;
 
 constexpr char kExamples[] = "Examples:\n";
 constexpr char kExitCodesLabel[] = "Exit codes: ";
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 std::vector<std::string> split(const std::string& text, const std::string& separator) {
   std::vector<std::string> parts;

@@ -7,15 +7,14 @@
 #include <unistd.h>
 
 #include "base/got_expected.h"
+#include "base/text.h"
 #include "tools/steptape/jobs/words.h"
 #include "tools/steptape/programs/silent_program.h"
 
 namespace steptape::tools {
 namespace {
 
-bool contains(const std::string& text, const char* part) {
-  return text.find(part) != std::string::npos;
-}
+using detail::contains;
 
 bool isSet(const char* variable) {
   const char* const value = std::getenv(variable);

@@ -19,6 +19,7 @@ namespace steptape::tools {
 namespace {
 
 using steptape::detail::BoxHeader;
+using steptape::detail::contains;
 using steptape::detail::kUncaughtException;
 using steptape::detail::RankState;
 using CollectivePhase = RankState::CollectivePhase;
@@ -26,6 +27,8 @@ using CollectivePhase = RankState::CollectivePhase;
 // A heartbeat that is later than a signal by more than this tells that the process survived it: the
 // background thread goes on while a handler writes the stack.
 constexpr double kHandlerSeconds = 10;
+// A process that leaves no trace may have lived this long after the last sign of it.
+constexpr double kUnseenSeconds = 1;
 // Schedulers give a process this long between SIGTERM and SIGKILL, and many of them less.
 constexpr double kGraceSeconds = 90;
 
@@ -176,6 +179,29 @@ double deathTime(const RankView& rank, const Cause& cause) {
       return rank.state.termination.time;
     default:
       return lastSignOf(rank.state);
+  }
+}
+
+/// Returns whether the exception follows from the death of another rank. One about a rank that did
+/// not arrive comes a time limit later, and that rank may live.
+bool tellsOfADeadRank(const Cause& cause) {
+  return cause.kind == Cause::Kind::kException &&
+         (contains(cause.text, "has ended") || contains(cause.text, "does not answer"));
+}
+
+/// Sorts by the time of death. A rank without a trace has died at its last sign or up to
+/// kUnseenSeconds later: a launcher that kills the others at once leaves none of them. So a rank
+/// whose cause is known precedes it, unless that cause is its death.
+void sortByDeath(std::vector<DeadRank>* dead) {
+  const auto place = [](const DeadRank& rank) {
+    const bool mayBeLater =
+        rank.cause.kind == Cause::Kind::kNoTrace || tellsOfADeadRank(rank.cause);
+    return rank.time + (mayBeLater ? kUnseenSeconds : 0);
+  };
+  std::stable_sort(dead->begin(), dead->end(),
+                   [&](const DeadRank& a, const DeadRank& b) { return place(a) < place(b); });
+  for (DeadRank& rank : *dead) {
+    rank.time = std::max(rank.time, dead->front().time);
   }
 }
 
@@ -360,8 +386,7 @@ Verdict judge(const Job& job, const Surroundings& here) {
       verdict.stopped.push_back(&rank);
     }
   }
-  std::stable_sort(verdict.dead.begin(), verdict.dead.end(),
-                   [](const DeadRank& a, const DeadRank& b) { return a.time < b.time; });
+  sortByDeath(&verdict.dead);
   findBlocked(job, &verdict);
   findPlaces(job, &verdict);
   findLost(job, &verdict);
