@@ -53,6 +53,7 @@ readonly build_requirements=(
 readonly test_requirements=(
   'python3-dev python_headers -'
   'chromium command chromium'
+  'curl command curl'
   'fonts-liberation file /usr/share/fonts/*/*'
   'tmux command tmux'
 )
