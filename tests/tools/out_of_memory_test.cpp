@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Makes allocations of the tool's commands fail, one after the other: the tool reports it and exits
-// with 1, or succeeds. Runs the commands in this process: a separate program, because it replaces
-// operator new.
+// with 1, or succeeds. A separate program, because it replaces operator new. Each command runs in a
+// fork of it, because an allocation that fails in a noexcept function ends the process. Which of
+// CLI11's functions are noexcept depends on its release.
+#include <array>
 #include <cstdint>
 #include <fcntl.h>
 #include <filesystem>
 #include <string>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
 
@@ -58,14 +62,25 @@ class ToolOutOfMemory : public TraceFixture {
 
   static constexpr std::uint64_t kNone = FailingAllocations::kUntilTheEnd;
 
-  /// Runs the tool; allocation number `failing` fails.
+  /// Runs the tool in a process of its own; allocation number `failing` fails.
   int runTool(const std::vector<const char*>& arguments, std::uint64_t failing = kNone) {
-    const Redirected out(stdout, path("stdout"));
-    const Redirected error(stderr, path("stderr"));
-    FailingAllocations allocations(failing);
-    const int code = tools::runTool(static_cast<int>(arguments.size()), arguments.data());
-    hasFailed_ = allocations.stop() > 0;
-    return code;
+    *run_ = Run();
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const Redirected out(stdout, path("stdout"));
+      const Redirected error(stderr, path("stderr"));
+      const std::uint64_t before = allocationsOfThread();
+      FailingAllocations allocations(failing);
+      const int code = tools::runTool(static_cast<int>(arguments.size()), arguments.data());
+      run_->hasFailed = allocations.stop() > 0;
+      run_->allocations = allocationsOfThread() - before;
+      std::fflush(nullptr);
+      ::_exit(code);
+    }
+    int status = 0;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status) << ", allocation " << failing;
+    return WEXITSTATUS(status);
   }
 
   /// Every allocation of the command fails once. Of the earlier ones, which build the parser of the
@@ -85,7 +100,7 @@ class ToolOutOfMemory : public TraceFixture {
         ASSERT_THAT(error, ::testing::EndsWith("steptape: out of memory\n"))
             << "with allocation " << n;
       }
-      if (!hasFailed_) {
+      if (!run_->hasFailed) {
         ASSERT_EQ(code, exitCode);
         return;
       }
@@ -93,13 +108,19 @@ class ToolOutOfMemory : public TraceFixture {
   }
 
  private:
+  /// What a run tells of itself. It tells nothing if a failed allocation has ended it.
+  struct Run {
+    bool hasFailed = true;  // whether an allocation failed
+    std::uint64_t allocations = 0;
+  };
+
   std::uint64_t allocationsOf(const std::vector<const char*>& arguments) {
-    const std::uint64_t before = allocationsOfThread();
     runTool(arguments);
-    return allocationsOfThread() - before;
+    return run_->allocations;
   }
 
-  bool hasFailed_ = false;  // whether an allocation of the last run failed
+  Run* const run_ = static_cast<Run*>(
+      ::mmap(nullptr, sizeof(Run), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
 };
 
 TEST_F(ToolOutOfMemory, EndsInspectWithALineAndOne) {
@@ -141,8 +162,9 @@ TEST_F(ToolOutOfMemory, EndsHelpWithALineAndOne) {
 }
 
 TEST_F(ToolOutOfMemory, EndsWithALineAndOneInsideNoexceptFunctions) {
-  runTool({"steptape", "--version"});
   const auto allocate = []() noexcept {
+    const std::array<const char*, 2> arguments{"steptape", "--version"};
+    static_cast<void>(tools::runTool(2, arguments.data()));
     const FailingAllocations failing(0);
     ::operator delete(::operator new(1));
   };
