@@ -3,6 +3,7 @@
 #
 # Installs each component that becomes a package separately. It checks that no file is in two components, that the
 # components together are the whole installation, and that files which need another library are in its component.
+cmake_minimum_required(VERSION 3.24)
 include(${BUILD_DIR}/CPackConfig.cmake)
 file(REMOVE_RECURSE ${STAGE})
 
