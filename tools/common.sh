@@ -189,7 +189,8 @@ configure() {
 # cached <preset> <name>: the value in the cache of the preset's build folder
 cached() { sed -n "s/^$2:[^=]*=//p" "$(build_folder "$1")/CMakeCache.txt"; }
 
-# record_run <command> <build folder> <result> <seconds>: for the table of docs/platforms.md
+# record_run <command> <build folder> <result> <seconds>: for the table of docs/platforms.md; 0 seconds where the build was
+# not a new one
 record_run() { python3 "$root/tools/platforms.py" record "$@" || say "the run was not recorded for docs/platforms.md"; }
 
 # build <preset> [target ...]

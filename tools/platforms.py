@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Keeps the table of docs/platforms.md, which says what was run with what. No row is written by hand.
 
-    tools/platforms.py record COMMAND BUILD_FOLDER RESULT SECONDS     one run on this machine, into build/platforms.jsonl
+    tools/platforms.py record COMMAND BUILD_FOLDER RESULT SECONDS     one run on this machine, into build/platforms.jsonl;
+                                                                      0 seconds if the build was not a new one
     tools/platforms.py update FILE...                                 brings the runs of such files into the table
 
 The scripts that build and test make the records. A run replaces an earlier one of the same command on the same platform.
@@ -109,7 +110,7 @@ def record(command, build_folder, result, seconds):
         "Protocol Buffers": version_in(output_of(cache.get("Protobuf_PROTOC_EXECUTABLE", "protoc"), "--version")),
         "CMake": version_in(output_of(cache.get("CMAKE_COMMAND", "cmake"), "--version")),
         "result": result,
-        "minutes": f"{int(seconds) / 60:.1f}",
+        "minutes": f"{int(seconds) / 60:.1f}" if int(seconds) else NONE,
         "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
     }
     RECORDS.parent.mkdir(exist_ok=True)

@@ -9,6 +9,8 @@ cd "$root"
 
 settings=$(tools/setup.sh)
 eval "$settings"
+is_new=1
+if [[ -f $(build_folder release)/build.ninja ]]; then is_new=0; fi
 data=$(tools/get_data.sh)
 configure release
 build release fashion_mnist steptape
@@ -31,6 +33,6 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_
   --data "$data" --epochs 1 --log-dir "$log_dir" --json "$@"
 
 "$programs"/steptape inspect "$log_dir"
-record_run tools/quickstart.sh "$(build_folder release)" trained "$SECONDS"
+record_run tools/quickstart.sh "$(build_folder release)" trained $((is_new ? SECONDS : 0))
 tensorboard=$(command -v tensorboard || echo "$(dirname "$STEPTAPE_PYTHON")/tensorboard")
 printf '\nLook at it:\n  %s --logdir runs\n' "${tensorboard#"$root"/}"

@@ -78,6 +78,8 @@ run_preset() {
   local preset=$1 start=$SECONDS folder log
   folder=$(build_folder "$preset")
   log=$folder/tests.log
+  local is_new=1
+  if [[ -f $folder/build.ninja ]]; then is_new=0; fi
   local targets=() arguments=("${ctest_arguments[@]}") summary total broken
   case $preset in
     release | ci) targets=("${release_targets[@]}") ;;
@@ -110,7 +112,8 @@ run_preset() {
     { echo "$preset:" && failed_tests "$log"; } >>"$failures"
   fi
   say "$preset: $((total - broken)) passed, $broken failed, in $((SECONDS - start)) s"
-  record_run "$command${presets[1]:+ ($preset)}" "$folder" "$((total - broken)) of $total tests passed" $((SECONDS - start))
+  record_run "$command${presets[1]:+ ($preset)}" "$folder" "$((total - broken)) of $total tests passed" \
+    $((is_new ? SECONDS - start : 0))
 }
 
 for preset in "${presets[@]}"; do

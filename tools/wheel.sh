@@ -17,6 +17,8 @@ python=${1:-python3}
   die "$python: got $("$python" --version); expected Python 3.10 or later"
 tools/setup.sh --wheel
 readonly folder=$root/build/wheel
+is_new=1
+if [[ -d $folder ]]; then is_new=0; fi
 rm -rf "$folder/built" "$folder/repaired" "$folder/environment"
 mkdir -p "$folder"
 
@@ -37,5 +39,5 @@ if command -v abi3audit >/dev/null && [[ $wheel == *-abi3-* ]]; then
   abi3audit --strict "$wheel" >&2
 fi
 "$venv_python" -B "$root/tests/python/wheel_test.py" "$wheel" >&2
-STEPTAPE_PYTHON=$venv_python record_run tools/wheel.sh "$(echo "$folder"/cp*)" "built, installed, read" "$SECONDS"
+STEPTAPE_PYTHON=$venv_python record_run tools/wheel.sh "$(echo "$folder"/cp*)" "built, installed, read" $((is_new ? SECONDS : 0))
 echo "$wheel"
