@@ -123,13 +123,16 @@ make_system() {
   printf '127.0.0.1 localhost\n127.0.1.1 %s\n' "$(hostname)" >"$folder/etc/hosts"
 }
 
+# settings_of_this_machine: the names of variables that also apply in other systems and for other users of this machine
+settings_of_this_machine() { compgen -e | grep -E '^(PIP|SSL|REQUESTS)_|_proxy$|^(CC|CXX|STEPTAPE_TORCH|TERM)$' || true; }
+
 # in_system <folder> <command> ...: runs it as root in the system of the folder, with nothing of this environment
 # but the settings of pip and of proxies. All processes and mounts end with the command, and with this shell.
 in_system() {
   local kept=() name
   while read -r name; do
     kept+=("$name=${!name}")
-  done < <(compgen -e | grep -E '^(PIP|SSL|REQUESTS|STEPTAPE)_|_proxy$|^(CC|CXX|TERM)$')
+  done < <(settings_of_this_machine)
   # shellcheck disable=SC2016  # The inner shell expands it.
   setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child bash -euc '
     folder=$1

@@ -30,6 +30,7 @@ fi
 release=$1
 shift
 
+((EUID == 0)) || die "user: got $(id -un); expected root: sudo tools/distro.sh ..."
 if [[ -z $system ]]; then
   system=$(mktemp -d)
   trap 'rm -rf --one-file-system "$system"' EXIT
@@ -71,7 +72,7 @@ fi
 update_clone
 
 say "running in $(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' "$system/etc/os-release"): $*"
-settings=$(compgen -e | grep -E '^(PIP|SSL|REQUESTS|STEPTAPE)_|_proxy$|^(CC|CXX)$' | paste -s -d , || true)
+settings=$(settings_of_this_machine | paste -s -d ,)
 status=0
 in_system "$system" su - "$newcomer" ${settings:+-w "$settings"} -c "cd steptape && ${*@Q}" || status=$?
 say "$release: $* ended with $status, after $SECONDS s"

@@ -51,7 +51,7 @@ run_stranger() {
   git clone -q "$root" "$folder" || return 1
   chown -R "$user": "${folder%/*}"
   # Keeps this machine's sources of packages.
-  settings=$(compgen -e | grep -E '^(PIP|SSL|REQUESTS)_|_proxy$' | paste -s -d , || true)
+  settings=$(settings_of_this_machine | paste -s -d ,)
   su - "$user" ${settings:+-w "$settings"} -s /bin/bash -c "cd '$folder' && export LC_ALL=tr_TR.UTF-8 LANG=tr_TR.UTF-8 \
     TZ=Asia/Kathmandu && time tools/quickstart.sh && time tools/test.sh"
 }
