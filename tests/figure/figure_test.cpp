@@ -474,7 +474,8 @@ TEST(Legend, AppearsOnceSomethingHasALabel) {
 }
 
 TEST(Legend, CanBeHidden) {
-  EXPECT_EQ(Picture(labeled({0, 1, 2, 3, 4}).setLegend(LegendPlace::kNone)).countOfLines(kBorder), 0);
+  EXPECT_EQ(Picture(labeled({0, 1, 2, 3, 4}).setLegend(LegendPlace::kNone)).countOfLines(kBorder),
+            0);
 }
 
 TEST(Legend, AvoidsThePlots) {
