@@ -78,7 +78,7 @@ RULES = [
     (r"\bwithin [\d.]+ (ms|s)\b", "within T"),
     (r"\bfor [\d.]+ (ms|s)\b", "for T"),
     (r"#\d+", "#N"),
-    (r"[\d.]+ [KMG]iB(?=[.;,]| of|, without)", "SIZE"),
+    (r"[\d.]+ [KMG]iB(?=[.;,]| of|, without|$)", "SIZE"),
     (r"of user \d+", "of user N"),
     ("was probably killed", "was killed"),  # "probably" if memory was last measured long before
     (r"\d+ times? since", "N times since"),

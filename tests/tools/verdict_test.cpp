@@ -149,6 +149,18 @@ TEST(Verdict, HasADeadRankBeforeTheExceptionThatNamesIt) {
   }
 }
 
+TEST(Verdict, HasARankWithoutATraceBeforeThoseThatTheLauncherThenEndedBySigterm) {
+  std::vector<RankView> ranks{rankAt(0, 2), rankAt(1, 2)};
+  for (RankView& rank : ranks) {
+    rank.life = Life::kDead;
+    rank.state.collectives.clear();
+  }
+  ranks[0].state.termination.signal = SIGTERM;
+  ranks[0].state.termination.time = kNow;
+  ranks[1].state.heartbeat = kNow - 0.2;
+  EXPECT_EQ(judge(jobWith(ranks), {}).dead.front().rank->state.rank, 1);
+}
+
 TEST(Verdict, HasARankWhoseTimeWasOverBeforeTheOneThatItWaitedFor) {
   const char* const wait = "rank 1 (node1) did not arrive";
   const Verdict verdict = judge(jobWith(deadByExceptionAndWithoutATrace(wait)), {});

@@ -191,12 +191,14 @@ bool tellsOfADeadRank(const Cause& cause) {
 
 /// Sorts by the time of death. A rank without a trace has died at its last sign or up to
 /// kUnseenSeconds later: a launcher that kills the others at once leaves none of them. So a rank
-/// whose cause is known precedes it, unless that cause is its death.
+/// with a cause of its own precedes it; a rank has none that got SIGTERM, or that failed because
+/// another one was dead.
 void sortByDeath(std::vector<DeadRank>* dead) {
   const auto place = [](const DeadRank& rank) {
-    const bool mayBeLater =
-        rank.cause.kind == Cause::Kind::kNoTrace || tellsOfADeadRank(rank.cause);
-    return rank.time + (mayBeLater ? kUnseenSeconds : 0);
+    const bool hasOwnCause = rank.cause.kind != Cause::Kind::kNoTrace &&
+                             rank.cause.kind != Cause::Kind::kTerminated &&
+                             !tellsOfADeadRank(rank.cause);
+    return rank.time + (hasOwnCause ? 0 : kUnseenSeconds);
   };
   std::stable_sort(dead->begin(), dead->end(),
                    [&](const DeadRank& a, const DeadRank& b) { return place(a) < place(b); });
