@@ -206,7 +206,8 @@ int main(int argc, char** argv) {
     try {
       train(arguments, environment);
     } catch (const steptape::Error& error) {
-      std::cerr << "caught: " << error.what() << std::endl;
+      // In one piece: another rank prints at the same time.
+      std::cerr << std::string("caught: ") + error.what() + '\n';
     }
   } catch (const std::exception& error) {
     std::cerr << "failed: " << error.what() << std::endl;

@@ -33,7 +33,8 @@ def pack(folder):
                 f"cmake.define.STEPTAPE_PYTHON_PACKAGE={os.environ['STEPTAPE_PYTHON_PACKAGE']}",
                 f"cmake.define.STEPTAPE_TOOL={os.environ['STEPTAPE_TOOL']}"]
     done = pip("wheel", ROOT, "--no-deps", "--no-index", "--no-build-isolation", "--wheel-dir", folder,
-               *(each for setting in settings for each in ("-C", setting)))
+               # Not -C, which the pip of Debian 12 does not know.
+               *(each for setting in settings for each in ("--config-settings", setting)))
     if done.returncode != 0:
         raise RuntimeError(f"pip wheel failed:\n{done.stdout}{done.stderr}")
     (wheel,) = glob.glob(f"{folder}/steptape-*.whl")
