@@ -53,8 +53,8 @@ add_newcomer() {
 update_clone() {
   local clone=$system/home/$newcomer/steptape
   # Both checkouts may belong to somebody else.
-  printf '[safe]\n  directory = *\n' >"$system/root/.gitconfig"
-  export GIT_CONFIG_GLOBAL=$system/root/.gitconfig
+  printf '[safe]\n  directory = *\n' >"$system/git_settings"
+  export GIT_CONFIG_GLOBAL=$system/git_settings
   [[ -d $clone ]] || git init -q "$clone"
   git -C "$clone" fetch -q --update-shallow "$root" HEAD
   git -C "$clone" checkout -q --force --detach FETCH_HEAD

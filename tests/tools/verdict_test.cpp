@@ -104,12 +104,18 @@ TEST(Verdict, IsNotThatACollectiveIsBlockedIfAllHaveCome) {
   EXPECT_THAT(judge(job, {}).blocked, SizeIs(0));
 }
 
-TEST(Verdict, HasTheFirstDeadFirst) {
+/// Two ranks that died outside of collectives and left no trace; the last sign of both is of kNow.
+std::vector<RankView> twoDeadRanks() {
   std::vector<RankView> ranks{rankAt(0, 2), rankAt(1, 2)};
   for (RankView& rank : ranks) {
     rank.life = Life::kDead;
     rank.state.collectives.clear();
   }
+  return ranks;
+}
+
+TEST(Verdict, HasTheFirstDeadFirst) {
+  std::vector<RankView> ranks = twoDeadRanks();
   ranks[1].state.heartbeat = kNow - 3;
   const Job job = jobWith(std::move(ranks));
   const Verdict verdict = judge(job, {});
@@ -122,11 +128,7 @@ TEST(Verdict, HasTheFirstDeadFirst) {
 /// Two dead ranks. Rank 0 ended by an exception at kNow; rank 1 left no trace, and the last sign of
 /// it is 0.2 s older.
 std::vector<RankView> deadByExceptionAndWithoutATrace(const std::string& exception) {
-  std::vector<RankView> ranks{rankAt(0, 2), rankAt(1, 2)};
-  for (RankView& rank : ranks) {
-    rank.life = Life::kDead;
-    rank.state.collectives.clear();
-  }
+  std::vector<RankView> ranks = twoDeadRanks();
   ranks[0].state.death.signal = SIGABRT;
   ranks[0].state.death.time = kNow;
   ranks[0].state.lastError = steptape::detail::kUncaughtException + exception;
@@ -150,11 +152,7 @@ TEST(Verdict, HasADeadRankBeforeTheExceptionThatNamesIt) {
 }
 
 TEST(Verdict, HasARankWithoutATraceBeforeThoseThatTheLauncherThenEndedBySigterm) {
-  std::vector<RankView> ranks{rankAt(0, 2), rankAt(1, 2)};
-  for (RankView& rank : ranks) {
-    rank.life = Life::kDead;
-    rank.state.collectives.clear();
-  }
+  std::vector<RankView> ranks = twoDeadRanks();
   ranks[0].state.termination.signal = SIGTERM;
   ranks[0].state.termination.time = kNow;
   ranks[1].state.heartbeat = kNow - 0.2;
