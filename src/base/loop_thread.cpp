@@ -3,6 +3,8 @@
 
 #include <pthread.h>
 #include <unistd.h>
+
+#include <new>
 #include <utility>
 
 #include "base/mutex.h"
@@ -39,9 +41,14 @@ bool LoopThread::end(std::chrono::milliseconds patience) {
   if (!thread_.joinable()) {
     return true;
   }
-  // The thread may have held the lock during fork().
+  if (isOfParent()) {
+    // There is no such thread here: it can be neither joined nor detached, and it may have held the
+    // lock during fork(). Its number is overwritten, because the destructor would end the process.
+    ::new (static_cast<void*>(&thread_)) std::thread();
+    return false;
+  }
   bool hasEnded = false;
-  if (!isOfParent()) {
+  {
     const auto deadline = std::chrono::steady_clock::now() + patience;
     const MutexLock lock(state_->mutex);
     state_->isEnding = true;

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/steptape/states/autopsy_text.h"
@@ -163,6 +164,22 @@ TEST(Verdict, HasARankWhoseTimeWasOverBeforeTheOneThatItWaitedFor) {
   const char* const wait = "rank 1 (node1) did not arrive";
   const Verdict verdict = judge(jobWith(deadByExceptionAndWithoutATrace(wait)), {});
   EXPECT_EQ(verdict.dead.front().rank->state.rank, 0);
+}
+
+TEST(Verdict, TakesARankForAliveThatGaveASignWhileTheOthersWaitedForIt) {
+  std::vector<RankView> ranks =
+      deadByExceptionAndWithoutATrace("allreduce(sum): rank 1 (node1) did not arrive");
+  ranks[0].state.collectives = rankAt(0, 2).state.collectives;  // waits for 41 s
+  for (const auto& [sign, first] : {std::pair(10, 0), std::pair(35, 1)}) {
+    ranks[1].state.heartbeat = kNow - sign;
+    EXPECT_EQ(judge(jobWith(ranks), {}).dead.front().rank->state.rank, first) << sign << " s";
+  }
+}
+
+TEST(Verdict, AllowsForASignThatABusyHostDelayed) {
+  std::vector<RankView> ranks = deadByExceptionAndWithoutATrace("shard 7 is damaged");
+  ranks[1].state.heartbeat = kNow - 2;
+  EXPECT_EQ(judge(jobWith(ranks), {}).dead.front().rank->state.rank, 0);
 }
 
 TEST(Verdict, HasARankWithoutATraceFirstIfItsLastSignIsLongBefore) {

@@ -27,8 +27,9 @@ using CollectivePhase = RankState::CollectivePhase;
 // A heartbeat that is later than a signal by more than this tells that the process survived it: the
 // background thread goes on while a handler writes the stack.
 constexpr double kHandlerSeconds = 10;
-// A process that leaves no trace may have lived this long after the last sign of it.
-constexpr double kUnseenSeconds = 1;
+// A process that leaves no trace may have lived this long after the last sign of it: its background
+// thread gives one about every second, and later where many processes share a processor.
+constexpr double kUnseenSeconds = 3;
 // Schedulers give a process this long between SIGTERM and SIGKILL, and many of them less.
 constexpr double kGraceSeconds = 90;
 
@@ -189,16 +190,27 @@ bool tellsOfADeadRank(const Cause& cause) {
          (contains(cause.text, "has ended") || contains(cause.text, "does not answer"));
 }
 
+/// Returns for how long the rank had waited for ranks that did not arrive when it ended for that; 0
+/// if it ended for something else.
+double waitedInVain(const DeadRank& rank) {
+  const RankState::Collective* const collective = collectiveInFlight(rank.rank->state);
+  return rank.cause.kind == Cause::Kind::kException && collective != nullptr &&
+                 contains(rank.cause.text, "did not arrive")
+             ? std::max(0.0, rank.rank->state.death.time - collective->start)
+             : 0;
+}
+
 /// Sorts by the time of death. A rank without a trace has died at its last sign or up to
 /// kUnseenSeconds later: a launcher that kills the others at once leaves none of them. So a rank
 /// with a cause of its own precedes it; a rank has none that got SIGTERM, or that failed because
-/// another one was dead.
+/// another one was dead. A rank that waited in vain precedes those that gave a sign in the second
+/// half of its wait: they lived, and did not arrive.
 void sortByDeath(std::vector<DeadRank>* dead) {
   const auto place = [](const DeadRank& rank) {
     const bool hasOwnCause = rank.cause.kind != Cause::Kind::kNoTrace &&
                              rank.cause.kind != Cause::Kind::kTerminated &&
                              !tellsOfADeadRank(rank.cause);
-    return rank.time + (hasOwnCause ? 0 : kUnseenSeconds);
+    return rank.time + (hasOwnCause ? -waitedInVain(rank) / 2 : kUnseenSeconds);
   };
   std::stable_sort(dead->begin(), dead->end(),
                    [&](const DeadRank& a, const DeadRank& b) { return place(a) < place(b); });
