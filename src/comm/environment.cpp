@@ -68,6 +68,7 @@ std::unique_ptr<detail::Job> joinJob(int* argc, char*** argv) {
       }
       break;
     case detail::LaunchKind::kAlone:
+      detail::warnIfAloneInAllocation();
       break;
   }
   return std::make_unique<LoneJob>();

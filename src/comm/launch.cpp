@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comm/launch.h"
 
+#include <cstdio>
 #include <cstdlib>
 #include <initializer_list>
 #include <optional>
-#include <vector>
+#include <string_view>
 
 #include "steptape/base/error.h"
 
 #include "base/got_expected.h"
+#include "base/text.h"
 
 namespace steptape::detail {
 namespace {
@@ -64,14 +66,37 @@ bool hasAll(const Variables& variable, std::initializer_list<const char*> names)
   return true;
 }
 
+/// Libraries that the same launchers start.
+enum class MpiFamily { kOpenMpi, kMpich, kUnknown };
+
+/// What a launcher tells every process of a job.
+struct LauncherVariables {
+  MpiFamily family;      ///< Whose libraries read them.
+  const char* launcher;  ///< For messages.
+  const char* rank;
+  const char* size;
+  bool isStep;  ///< Whether the size is of a step of Slurm, in which MPI's launchers may run.
+};
+
+/// Those nearer to the program come first: a step of Slurm may hold a launcher.
+/// @source The launchers of Open MPI 4.1.4 and 5.0.11, MPICH 4.0.2 and 5.0.2, Intel MPI 2021.19,
+///         and srun of Slurm 22.05.8, run with programs that print their environment
+constexpr LauncherVariables kLaunchers[] = {
+    {MpiFamily::kOpenMpi, "Open MPI's mpiexec", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
+     false},
+    {MpiFamily::kMpich, "MVAPICH's launcher", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE",
+     false},
+    {MpiFamily::kMpich, "an mpiexec of MPICH's family or srun --mpi=pmi2",
+     "PMI_RANK", "PMI_SIZE", false},
+    {MpiFamily::kOpenMpi, "srun --mpi=pmix", "PMIX_RANK", "SLURM_STEP_NUM_TASKS", true},
+    {MpiFamily::kUnknown, "srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", true},
+};
+
 /// Returns the ranks of an MPI launcher. PMIx tells the rank alone; MPI itself knows the size.
 std::optional<Numbers> mpiNumbers(const Variables& variable) {
-  constexpr const char* kPairs[][2] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
-                                       {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
-                                       {"PMI_RANK", "PMI_SIZE"}};
-  for (const auto& pair : kPairs) {
-    if (hasAll(variable, {pair[0], pair[1]})) {
-      return numbersOf(variable, pair[0], pair[1]);
+  for (const LauncherVariables& each : kLaunchers) {
+    if (!each.isStep && hasAll(variable, {each.rank, each.size})) {
+      return numbersOf(variable, each.rank, each.size);
     }
   }
   if (hasAll(variable, {"PMIX_RANK"})) {
@@ -222,7 +247,111 @@ Launch chosenLaunch(const std::string& choice, const Variables& variable) {
                           "mpi, torchrun, srun or none"));
 }
 
+MpiFamily familyOf(const std::string& library) {
+  if (contains(library, "Open MPI")) {
+    return MpiFamily::kOpenMpi;
+  }
+  for (const char* const name : {"MPICH", "Intel(R) MPI", "MVAPICH"}) {
+    if (contains(library, name)) {
+      return MpiFamily::kMpich;
+    }
+  }
+  return MpiFamily::kUnknown;
+}
+
+const LauncherVariables* launcherOf(const Variables& variable, MpiFamily family, bool isOwn) {
+  for (const LauncherVariables& each : kLaunchers) {
+    if (hasAll(variable, {each.rank, each.size}) && (each.family == family) == isOwn) {
+      return &each;
+    }
+  }
+  return nullptr;
+}
+
+const char* launchersFor(MpiFamily family) {
+  switch (family) {
+    case MpiFamily::kOpenMpi:
+      return "its own mpiexec, or srun --mpi=pmix";
+    case MpiFamily::kMpich:
+      return "its own mpiexec, or srun --mpi=pmi2";
+    case MpiFamily::kUnknown:
+      break;
+  }
+  return "its own launcher";
+}
+
+const char* environmentOfProcess(const char* name) {
+  return std::getenv(name);
+}
+
 }  // namespace
+
+std::string nameOfMpiLibrary(const std::string& version) {
+  // Open MPI adds where it was built, after a comma; MPICH a table, after a line break.
+  std::string name;
+  for (const char c : version.substr(0, version.find_first_of(",\n"))) {
+    const bool isSpace = c == ' ' || c == '\t';
+    if (!isSpace || (!name.empty() && name.back() != ' ')) {
+      name += isSpace ? ' ' : c;
+    }
+  }
+  constexpr std::string_view kWord = " Version:";  // of MPICH, between spaces
+  if (const std::size_t at = name.find(kWord); at != std::string::npos) {
+    name.erase(at, kWord.size());
+  }
+  return name;
+}
+
+std::string foreignLauncherBecause(const MpiWorld& world, const Variables& variable) {
+  if (textOf(variable, "STEPTAPE_LAUNCHER") == "none") {
+    return "";
+  }
+  const MpiFamily family = familyOf(world.library);
+  const LauncherVariables* launcher = launcherOf(variable, family, /*isOwn=*/true);
+  if (launcher == nullptr) {
+    launcher = launcherOf(variable, family, /*isOwn=*/false);
+  }
+  if (launcher == nullptr) {
+    return "";
+  }
+  const Numbers numbers = numbersOf(variable, launcher->rank, launcher->size);
+  if (world.size >= numbers.size) {
+    return "";
+  }
+  const std::string size = std::to_string(numbers.size);
+  return gotExpected("rank " + std::to_string(numbers.rank) + " of " + size + " of " +
+                         launcher->launcher + " (" + launcher->size + "=" + size +
+                         "), and a world of " + std::to_string(world.size) +
+                         (world.size == 1 ? " rank of " : " ranks of ") +
+                         nameOfMpiLibrary(world.library) + ", the MPI of this program",
+                     std::string(launchersFor(family)) +
+                         ". STEPTAPE_LAUNCHER=none makes each process a job of its own");
+}
+
+std::string foreignLauncherBecause(const MpiWorld& world) {
+  return foreignLauncherBecause(world, environmentOfProcess);
+}
+
+std::string aloneInAllocation(const Variables& variable) {
+  if (!textOf(variable, "STEPTAPE_LAUNCHER").empty() || mpiNumbers(variable) ||
+      hasStoreVariable(variable) || isStartedBySrun(variable) ||
+      !hasAll(variable, {"SLURM_JOB_ID", "SLURM_NTASKS"})) {
+    return "";
+  }
+  const int tasks = numberOf(variable, "SLURM_NTASKS", 1, kMostRanks);
+  if (tasks == 1) {
+    return "";
+  }
+  return "job " + textOf(variable, "SLURM_JOB_ID") + " of Slurm is for " + std::to_string(tasks) +
+         " tasks, and this process runs alone: srun or mpiexec starts the others. "
+         "STEPTAPE_LAUNCHER=none says that it is meant so";
+}
+
+void warnIfAloneInAllocation() {
+  if (const std::string text = aloneInAllocation(environmentOfProcess); !text.empty()) {
+    std::fprintf(stderr, "steptape: %s\n", text.c_str());
+  }
+}
 
 std::string firstHostOf(const std::string& nodeList) {
   std::string host;
@@ -266,7 +395,7 @@ Launch findLaunch(const LaunchSupport& support, const Variables& variable) {
 }
 
 Launch findLaunch(const LaunchSupport& support) {
-  return findLaunch(support, [](const char* name) -> const char* { return std::getenv(name); });
+  return findLaunch(support, environmentOfProcess);
 }
 
 }  // namespace steptape::detail

@@ -49,6 +49,40 @@ STEPTAPE_EXPORT Launch findLaunch(const LaunchSupport& support,
 /// Looks into the environment of this process.
 STEPTAPE_EXPORT Launch findLaunch(const LaunchSupport& support);
 
+/// The world that MPI made when it was initialized.
+struct MpiWorld {
+  std::string library;  ///< As MPI_Get_library_version() names it.
+  int size = 1;
+};
+
+/// Returns why the ranks that a launcher has started are not the world that MPI made; empty if they
+/// are, if no launcher has told a number, or if `STEPTAPE_LAUNCHER` is `none`.
+///
+/// A launcher of one MPI does not speak to the library of another one. The library then makes a
+/// world of one rank in each process, without an error, and all of them would log into one run.
+///
+/// The variables of the library's own launchers count; those of others, and of Slurm's step, only
+/// where these are missing: a launcher may run inside another one. A world that is larger than they
+/// tell is accepted: ranks can join it later.
+///
+/// @throws Error(kInvalidArgument) if a variable has no possible value.
+STEPTAPE_EXPORT std::string foreignLauncherBecause(
+    const MpiWorld& world, const std::function<const char*(const char*)>& variable);
+/// Looks into the environment of this process.
+STEPTAPE_EXPORT std::string foreignLauncherBecause(const MpiWorld& world);
+
+/// Returns what to warn of if this process, which no launcher has started, runs in an allocation of
+/// Slurm for several tasks; else empty, also if `STEPTAPE_LAUNCHER` is set.
+STEPTAPE_EXPORT std::string aloneInAllocation(
+    const std::function<const char*(const char*)>& variable);
+/// Looks into the environment of this process, and prints the warning to stderr.
+STEPTAPE_EXPORT void warnIfAloneInAllocation();
+
+/// Returns a short name of an MPI library: "Open MPI v4.1.4", "MPICH 4.0.2".
+///
+/// @param version As MPI_Get_library_version() gives it.
+STEPTAPE_EXPORT std::string nameOfMpiLibrary(const std::string& version);
+
 /// Returns the first host of a node list as Slurm writes it: "node[07-12,20],other" gives "node07".
 STEPTAPE_EXPORT std::string firstHostOf(const std::string& nodeList);
 

@@ -2,7 +2,6 @@
 #include "steptape/mpi/environment.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -12,6 +11,7 @@
 #include "steptape/mpi/mpi_communicator.h"
 
 #include "blackbox/state_page.h"
+#include "comm/launch.h"
 #include "mpi/job_state.h"
 #include "transport/stuck.h"
 
@@ -109,6 +109,14 @@ void Environment::initialize(int* argc, char*** argv, const EnvironmentOptions& 
   } else {
     MPI_Query_thread(&provided);
   }
+  // Before anything is kept or written: N programs of one rank would write the same files.
+  if (const std::string because = detail::foreignLauncherBecause(); !because.empty()) {
+    if (ownsMpi_) {
+      MPI_Finalize();
+    }
+    throw Error(ErrorCode::kFailedPrecondition, "mpi::Environment: " + because);
+  }
+  steptape::detail::warnIfAloneInAllocation();
   // After MPI_Init(), whose handlers of fatal signals are then called after ours.
   keepState();
   threadLevel_ = fromMpi(provided);
@@ -157,13 +165,8 @@ class MpiJob final : public steptape::detail::Job {
   std::string describe() const override {
     int size = 1;
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> version{};
-    int length = 0;
-    MPI_Get_library_version(version.data(), &length);
-    const std::string library(version.data(), static_cast<std::size_t>(length));
-    // Open MPI adds where it was built, after a comma; MPICH a table, after a line break.
     return "MPI, " + std::to_string(size) + (size == 1 ? " rank, " : " ranks, ") +
-           library.substr(0, library.find_first_of(",\n"));
+           steptape::detail::nameOfMpiLibrary(detail::libraryVersion());
   }
 
  private:

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mpi/job_state.h"
 
+#include <array>
 #include <atomic>
 #include <mutex>
 #include <thread>
 
 #include "steptape/base/error.h"
 #include "steptape/mpi/mpi_communicator.h"
+
+#include "comm/launch.h"
 
 namespace steptape::mpi::detail {
 namespace {
@@ -65,6 +68,20 @@ void requireMpi(const char* caller) {
   if (!why.empty()) {
     throw Error(ErrorCode::kFailedPrecondition, std::string(caller) + ": " + why);
   }
+}
+
+std::string libraryVersion() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> version{};
+  int length = 0;
+  MPI_Get_library_version(version.data(), &length);
+  return {version.data(), static_cast<std::size_t>(length)};
+}
+
+std::string foreignLauncherBecause() {
+  steptape::detail::MpiWorld world;
+  world.library = libraryVersion();
+  MPI_Comm_size(MPI_COMM_WORLD, &world.size);
+  return steptape::detail::foreignLauncherBecause(world);
 }
 
 }  // namespace steptape::mpi::detail

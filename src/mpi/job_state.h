@@ -23,6 +23,13 @@ std::string noMpiBecause();
 /// @throws Error(kFailedPrecondition) with `caller` unless MPI may be called.
 void requireMpi(const char* caller);
 
+/// Returns what MPI_Get_library_version() gives.
+std::string libraryVersion();
+
+/// Returns why the world is not the job that a launcher has started; empty if it is. See
+/// comm/launch.h. REQUIRES: isMpiRunning()
+std::string foreignLauncherBecause();
+
 /// Releases the communicator that world() keeps.
 void forgetWorld();
 

@@ -50,6 +50,9 @@ void noteLaunch(MPI_Comm world) {
 std::shared_ptr<mpi::detail::MpiTransport> makeTransport(MPI_Comm parent,
                                                          const MpiCommunicatorOptions& options) {
   mpi::detail::requireMpi("MpiCommunicator");
+  if (const std::string because = mpi::detail::foreignLauncherBecause(); !because.empty()) {
+    throw Error(ErrorCode::kFailedPrecondition, "MpiCommunicator: " + because);
+  }
   mpi::detail::watchForFinalize();
   int size = 0;
   MPI_Comm_size(parent, &size);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comm/launch.h"
 
+#include <functional>
 #include <map>
 #include <string>
 
@@ -18,11 +19,16 @@ using detail::LaunchKind;
 using test::expectError;
 using Variables = std::map<std::string, std::string>;
 
-Launch launchIn(const Variables& variables, bool hasMpi = true, bool hasStore = true) {
-  return detail::findLaunch({hasMpi, hasStore}, [&variables](const char* name) {
+/// Looks a variable up; `variables` must outlive the function.
+std::function<const char*(const char*)> lookUpIn(const Variables& variables) {
+  return [&variables](const char* name) {
     const auto found = variables.find(name);
     return found == variables.end() ? nullptr : found->second.c_str();
-  });
+  };
+}
+
+Launch launchIn(const Variables& variables, bool hasMpi = true, bool hasStore = true) {
+  return detail::findLaunch({hasMpi, hasStore}, lookUpIn(variables));
 }
 
 Variables with(Variables variables, const Variables& more) {
@@ -148,6 +154,78 @@ TEST(Launch, WithAnImpossibleValueIsRefused) {
   refuses({{"MASTER_PORT", "70000"}}, "MASTER_PORT=70000; expected a number from 1 to 65535");
   refuses({{"STEPTAPE_LAUNCHER", "mpirun"}},
           "STEPTAPE_LAUNCHER=mpirun; expected mpi, torchrun, srun or none");
+}
+
+std::string foreignLauncherIn(const Variables& variables, const std::string& library, int size) {
+  return detail::foreignLauncherBecause({library, size}, lookUpIn(variables));
+}
+
+constexpr const char* kOpenMpiLibrary = "Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4";
+constexpr const char* kMpichLibrary = "MPICH Version:\t4.0.2\nMPICH Release date:\tThu Apr  7";
+constexpr const char* kIntelLibrary = "Intel(R) MPI Library 2021.19.0 for Linux* OS\n";
+const Variables kHydra = {{"PMI_RANK", "1"}, {"PMI_SIZE", "3"}};
+const Variables kPmix = {{"PMIX_RANK", "3"}};
+
+TEST(ForeignLauncher, IsNamedWithTheLibraryThatSeesOneRankAndWhatToUse) {
+  EXPECT_EQ(foreignLauncherIn(kOpenMpi, kMpichLibrary, 1),
+            "got rank 2 of 3 of Open MPI's mpiexec (OMPI_COMM_WORLD_SIZE=3), and a world of 1 rank of "
+            "MPICH 4.0.2, the MPI of this program; expected its own mpiexec, or srun --mpi=pmi2. "
+            "STEPTAPE_LAUNCHER=none makes each process a job of its own");
+}
+
+TEST(ForeignLauncher, IsFoundInEveryPairOfMpis) {
+  for (const char* const library : {kMpichLibrary, kIntelLibrary}) {
+    EXPECT_NE(foreignLauncherIn(kOpenMpi, library, 1), "") << library;
+    EXPECT_EQ(foreignLauncherIn(kHydra, library, 3), "") << library;
+  }
+  EXPECT_NE(foreignLauncherIn(kHydra, kOpenMpiLibrary, 1), "");
+  EXPECT_EQ(foreignLauncherIn(kOpenMpi, kOpenMpiLibrary, 3), "");
+  EXPECT_NE(foreignLauncherIn(kHydra, "Some MPI 1.0", 1), "");
+}
+
+TEST(ForeignLauncher, IsSrunWithThePluginOfAnotherMpi) {
+  EXPECT_NE(foreignLauncherIn(with(kSrun, kPmix), kMpichLibrary, 1), "");
+  EXPECT_EQ(foreignLauncherIn(with(kSrun, kPmix), kOpenMpiLibrary, 8), "");
+  EXPECT_NE(foreignLauncherIn(kSrun, kMpichLibrary, 1), "");
+}
+
+TEST(ForeignLauncher, IsNotOneThatRunsAroundTheLibrarysOwn) {
+  // A launcher within a rank of another one, or within a step of Slurm.
+  EXPECT_EQ(foreignLauncherIn(with(kOpenMpi, {{"PMI_RANK", "0"}, {"PMI_SIZE", "1"}}),
+                              kMpichLibrary, 1),
+            "");
+  EXPECT_EQ(foreignLauncherIn(with(kSrun, kOpenMpi), kOpenMpiLibrary, 3), "");
+  EXPECT_EQ(foreignLauncherIn(with(kSrun, kHydra), kMpichLibrary, 3), "");
+}
+
+TEST(ForeignLauncher, IsAcceptedByChoice) {
+  EXPECT_EQ(foreignLauncherIn(with(kHydra, {{"STEPTAPE_LAUNCHER", "none"}}), kOpenMpiLibrary, 1),
+            "");
+  EXPECT_EQ(foreignLauncherIn({}, kOpenMpiLibrary, 1), "");
+}
+
+TEST(MpiLibrary, HasAShortName) {
+  EXPECT_EQ(detail::nameOfMpiLibrary(kOpenMpiLibrary), "Open MPI v4.1.4");
+  EXPECT_EQ(detail::nameOfMpiLibrary(kMpichLibrary), "MPICH 4.0.2");
+  EXPECT_EQ(detail::nameOfMpiLibrary("MPICH Version:      5.0.2\n"), "MPICH 5.0.2");
+  EXPECT_EQ(detail::nameOfMpiLibrary(kIntelLibrary), "Intel(R) MPI Library 2021.19.0 for Linux* OS");
+}
+
+std::string aloneIn(const Variables& variables) {
+  return detail::aloneInAllocation(lookUpIn(variables));
+}
+
+TEST(Launch, OfOneProcessInAnAllocationOfSeveralTasksIsWarnedOf) {
+  // A batch script has a rank of its own, but no step.
+  const Variables batch = {{"SLURM_JOB_ID", "70"}, {"SLURM_NTASKS", "4"}, {"SLURM_PROCID", "0"}};
+  EXPECT_EQ(aloneIn(batch),
+            "job 70 of Slurm is for 4 tasks, and this process runs alone: srun or mpiexec starts "
+            "the others. STEPTAPE_LAUNCHER=none says that it is meant so");
+  EXPECT_EQ(aloneIn(with(batch, {{"SLURM_NTASKS", "1"}})), "");
+  EXPECT_EQ(aloneIn(with(batch, {{"STEPTAPE_LAUNCHER", "none"}})), "");
+  EXPECT_EQ(aloneIn(with(batch, kOpenMpi)), "");
+  EXPECT_EQ(aloneIn(with(batch, kTorchrun)), "");
+  EXPECT_EQ(aloneIn(with(batch, {{"SLURM_STEP_NUM_TASKS", "4"}})), "");
 }
 
 TEST(Launch, FindsTheFirstHostOfAList) {

@@ -42,5 +42,24 @@ TEST(Lifetime, NeedsNoLauncher) {
   EXPECT_THAT(job.output, HasSubstr("rank 0 of 1 is done"));
 }
 
+/// What two ranks of the launcher of another MPI find: Open MPI and MPICH see one rank each under
+/// the other's, without an error.
+std::string underAForeignLauncher(const std::string& more) {
+  return STEPTAPE_MPI_ENV " PMI_RANK=0 PMI_SIZE=2 " + more + " '" + kProgram + "' 'outlives MPI'";
+}
+
+TEST(Lifetime, IsRefusedUnderTheLauncherOfAnotherMpi) {
+  const JobEnd job = test::runJob(underAForeignLauncher(""));
+  EXPECT_NE(job.exitCode, 0) << job.output;
+  EXPECT_THAT(job.output, HasSubstr("got rank 0 of 2 of "));
+  EXPECT_THAT(job.output, HasSubstr("(PMI_SIZE=2), and a world of 1 rank of "));
+}
+
+TEST(Lifetime, UnderTheLauncherOfAnotherMpiIsPermittedByChoice) {
+  const JobEnd job = test::runJob(underAForeignLauncher("STEPTAPE_LAUNCHER=none"));
+  EXPECT_EQ(job.exitCode, 0) << job.output;
+  EXPECT_THAT(job.output, HasSubstr("rank 0 of 1 is done"));
+}
+
 }  // namespace
 }  // namespace steptape

@@ -49,7 +49,8 @@ STEPTAPE_EXPORT bool provideStore(JobMaker make) noexcept;
 /// mpi::Environment and c10d::Environment describe how a job begins and ends, and have options.
 ///
 /// The environment variable `STEPTAPE_LAUNCHER` decides if more than one launcher can be meant:
-/// `mpi`, `torchrun`, `srun` or `none`.
+/// `mpi`, `torchrun`, `srun` or `none`. A process without a launcher in an allocation of Slurm for
+/// several tasks says so on stderr, unless the variable is set.
 ///
 /// @threads Not thread-safe: the thread that calls MPI.
 class STEPTAPE_EXPORT Environment {

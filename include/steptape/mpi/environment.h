@@ -57,8 +57,10 @@ class STEPTAPE_EXPORT Environment {
   /// @param argv    As passed to main(); MPI may remove its own arguments.
   /// @param options See EnvironmentOptions.
   /// @throws Error(kFailedPrecondition) if MPI is already finalized, or provides less than
-  ///         `options.threadLevel`. An MPI_Init() of other code with level kSingle satisfies
-  ///         kFunneled.
+  ///         `options.threadLevel`, where an MPI_Init() of other code with level kSingle satisfies
+  ///         kFunneled; or if MPI's world has fewer ranks than the launcher has started, as if a
+  ///         program of one MPI runs under the `mpiexec` of another. The environment variable
+  ///         `STEPTAPE_LAUNCHER=none` permits that: each process is then a job of its own.
   Environment(int& argc, char**& argv, const EnvironmentOptions& options = {});
   explicit Environment(const EnvironmentOptions& options = {});
   Environment(const Environment&) = delete;
@@ -91,7 +93,8 @@ class STEPTAPE_EXPORT Environment {
 /// return the same communicator at no cost. The object may outlive MPI_Finalize, but must not be
 /// used after it.
 ///
-/// @throws Error(kFailedPrecondition) if MPI is not initialized or already finalized;
+/// @throws Error(kFailedPrecondition) if MPI is not initialized or already finalized, or if a
+///         launcher of another MPI has started this process (see Environment);
 ///         Error(kDeadlineExceeded) if a rank does not arrive.
 /// @threads Not thread-safe: the thread that calls MPI.
 STEPTAPE_EXPORT std::shared_ptr<Communicator> world();
