@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/loop_thread.h"
 
+#include <new>
 #include <pthread.h>
 #include <unistd.h>
-
-#include <new>
 #include <utility>
 
 #include "base/mutex.h"

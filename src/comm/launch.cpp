@@ -84,10 +84,9 @@ struct LauncherVariables {
 constexpr LauncherVariables kLaunchers[] = {
     {MpiFamily::kOpenMpi, "Open MPI's mpiexec", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
      false},
-    {MpiFamily::kMpich, "MVAPICH's launcher", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE",
+    {MpiFamily::kMpich, "MVAPICH's launcher", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", false},
+    {MpiFamily::kMpich, "an mpiexec of MPICH's family or srun --mpi=pmi2", "PMI_RANK", "PMI_SIZE",
      false},
-    {MpiFamily::kMpich, "an mpiexec of MPICH's family or srun --mpi=pmi2",
-     "PMI_RANK", "PMI_SIZE", false},
     {MpiFamily::kOpenMpi, "srun --mpi=pmix", "PMIX_RANK", "SLURM_STEP_NUM_TASKS", true},
     {MpiFamily::kUnknown, "srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", true},
 };

@@ -167,10 +167,11 @@ const Variables kHydra = {{"PMI_RANK", "1"}, {"PMI_SIZE", "3"}};
 const Variables kPmix = {{"PMIX_RANK", "3"}};
 
 TEST(ForeignLauncher, IsNamedWithTheLibraryThatSeesOneRankAndWhatToUse) {
-  EXPECT_EQ(foreignLauncherIn(kOpenMpi, kMpichLibrary, 1),
-            "got rank 2 of 3 of Open MPI's mpiexec (OMPI_COMM_WORLD_SIZE=3), and a world of 1 rank of "
-            "MPICH 4.0.2, the MPI of this program; expected its own mpiexec, or srun --mpi=pmi2. "
-            "STEPTAPE_LAUNCHER=none makes each process a job of its own");
+  EXPECT_EQ(
+      foreignLauncherIn(kOpenMpi, kMpichLibrary, 1),
+      "got rank 2 of 3 of Open MPI's mpiexec (OMPI_COMM_WORLD_SIZE=3), and a world of 1 rank of "
+      "MPICH 4.0.2, the MPI of this program; expected its own mpiexec, or srun --mpi=pmi2. "
+      "STEPTAPE_LAUNCHER=none makes each process a job of its own");
 }
 
 TEST(ForeignLauncher, IsFoundInEveryPairOfMpis) {
@@ -191,9 +192,9 @@ TEST(ForeignLauncher, IsSrunWithThePluginOfAnotherMpi) {
 
 TEST(ForeignLauncher, IsNotOneThatRunsAroundTheLibrarysOwn) {
   // A launcher within a rank of another one, or within a step of Slurm.
-  EXPECT_EQ(foreignLauncherIn(with(kOpenMpi, {{"PMI_RANK", "0"}, {"PMI_SIZE", "1"}}),
-                              kMpichLibrary, 1),
-            "");
+  EXPECT_EQ(
+      foreignLauncherIn(with(kOpenMpi, {{"PMI_RANK", "0"}, {"PMI_SIZE", "1"}}), kMpichLibrary, 1),
+      "");
   EXPECT_EQ(foreignLauncherIn(with(kSrun, kOpenMpi), kOpenMpiLibrary, 3), "");
   EXPECT_EQ(foreignLauncherIn(with(kSrun, kHydra), kMpichLibrary, 3), "");
 }
@@ -208,7 +209,8 @@ TEST(MpiLibrary, HasAShortName) {
   EXPECT_EQ(detail::nameOfMpiLibrary(kOpenMpiLibrary), "Open MPI v4.1.4");
   EXPECT_EQ(detail::nameOfMpiLibrary(kMpichLibrary), "MPICH 4.0.2");
   EXPECT_EQ(detail::nameOfMpiLibrary("MPICH Version:      5.0.2\n"), "MPICH 5.0.2");
-  EXPECT_EQ(detail::nameOfMpiLibrary(kIntelLibrary), "Intel(R) MPI Library 2021.19.0 for Linux* OS");
+  EXPECT_EQ(detail::nameOfMpiLibrary(kIntelLibrary),
+            "Intel(R) MPI Library 2021.19.0 for Linux* OS");
 }
 
 std::string aloneIn(const Variables& variables) {

@@ -342,7 +342,7 @@ TEST(MessageExchange, AveragesNearlyInSixteenBits) {
        {std::pair{Compression::kFp16, 11}, std::pair{Compression::kBf16, 8}}) {
     GradientSyncOptions options;
     options.compression = compression;
-    runRanksShared(3, [&, bits = bits](const World& world) {
+    runRanksShared(3, [&, mantissa = bits](const World& world) {
       Slots slots = {slot("weight", {64}, 1)};
       Exchange exchange(slots, world, options);
       at::Tensor mean = at::zeros({64});
@@ -352,7 +352,7 @@ TEST(MessageExchange, AveragesNearlyInSixteenBits) {
       (slots[0].parameter * numbers({64}, world->rank()).to(at::kFloat)).sum().backward();
       exchange();
       // Numbers up to 1 and sums up to 3, each rounded once to half a unit of the last bit.
-      expectClose(slots[0].parameter.grad(), mean, 2.0 * std::ldexp(1.0, -bits));
+      expectClose(slots[0].parameter.grad(), mean, 2.0 * std::ldexp(1.0, -mantissa));
       EXPECT_GT((slots[0].parameter.grad() - mean).abs().max().item<double>(), 0);
       expectSameOnAllRanks(slots, *world);
     });

@@ -108,7 +108,7 @@ TEST_F(FileByteSourceTest, NamesTheKindOfASpecialFile) {
   const std::pair<std::string, std::string> strangers[] = {
       {path_, "a FIFO"}, {testing::TempDir(), "a directory"}, {"/dev/null", "a character device"}};
   for (const auto& [path, kind] : strangers) {
-    const Error error = test::errorOf([&path = path] { FileByteSource{path}; });
+    const Error error = test::errorOf([&stranger = path] { FileByteSource{stranger}; });
     EXPECT_EQ(error.code(), ErrorCode::kIoError);
     EXPECT_EQ(std::string(error.what()),
               "cannot read " + path + ": got " + kind + "; expected a regular file");

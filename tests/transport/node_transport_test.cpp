@@ -61,10 +61,11 @@ class NodeCommunicator final : public detail::EngineCommunicator {
 using ContractOnNodeMemory = ::testing::TestWithParam<std::tuple<test::ContractCase, int>>;
 
 TEST_P(ContractOnNodeMemory, Holds) {
-  const auto& [contract, ranks] = GetParam();
-  testing::runRanksShared(ranks, [&](const std::shared_ptr<Communicator>& threads) {
-    contract.check(*NodeCommunicator::make(threads));
-  });
+  const test::ContractCase& contract = std::get<0>(GetParam());
+  testing::runRanksShared(std::get<1>(GetParam()),
+                          [&](const std::shared_ptr<Communicator>& threads) {
+                            contract.check(*NodeCommunicator::make(threads));
+                          });
 }
 
 INSTANTIATE_TEST_SUITE_P(
