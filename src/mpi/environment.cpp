@@ -113,12 +113,15 @@ void Environment::initialize(int* argc, char*** argv, const EnvironmentOptions& 
   } else {
     MPI_Query_thread(&provided);
   }
-  // Before anything is kept or written: N programs of one rank would write the same files.
-  if (const std::string because = detail::foreignLauncherBecause(); !because.empty()) {
+  const auto refuse = [this](const std::string& because) {
     if (ownsMpi_) {
       MPI_Finalize();
     }
     throw Error(ErrorCode::kFailedPrecondition, "mpi::Environment: " + because);
+  };
+  // Before anything is kept or written: N programs of one rank would write the same files.
+  if (const std::string because = detail::foreignLauncherBecause(); !because.empty()) {
+    refuse(because);
   }
   steptape::detail::warnIfAloneInAllocation();
   // After MPI_Init(), whose handlers of fatal signals are then called after ours.
@@ -128,12 +131,8 @@ void Environment::initialize(int* argc, char*** argv, const EnvironmentOptions& 
   const bool isEnough = threadLevel_ >= options.threadLevel ||
                         (!ownsMpi_ && options.threadLevel == ThreadLevel::kFunneled);
   if (!isEnough) {
-    if (ownsMpi_) {
-      MPI_Finalize();
-    }
-    throw Error(ErrorCode::kFailedPrecondition, std::string("mpi::Environment: got thread level ") +
-                                                    nameOf(threadLevel_) + " from MPI; expected " +
-                                                    nameOf(options.threadLevel));
+    refuse(std::string("got thread level ") + nameOf(threadLevel_) + " from MPI; expected " +
+           nameOf(options.threadLevel));
   }
 }
 

@@ -27,8 +27,8 @@ using CollectivePhase = RankState::CollectivePhase;
 // A heartbeat that is later than a signal by more than this tells that the process survived it: the
 // background thread goes on while a handler writes the stack.
 constexpr double kHandlerSeconds = 10;
-// A process that leaves no trace may have lived this long after the last sign of it: its background
-// thread gives one about every second, and later where many processes share a processor.
+// A process that leaves no trace may have lived this long after the last sign of it. Its background
+// thread normally gives one every 0.1 s or less; over 1 s was seen where ranks shared processors.
 constexpr double kUnseenSeconds = 3;
 // Schedulers give a process this long between SIGTERM and SIGKILL, and many of them less.
 constexpr double kGraceSeconds = 90;
