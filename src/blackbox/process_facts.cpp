@@ -6,9 +6,13 @@
 #include <initializer_list>
 #include <string_view>
 #include <unistd.h>
+#include <vector>
 
+#include "base/control_group_directories.h"
+#include "base/directory_entries.h"
 #include "base/text.h"
 #include "base/whole_file.h"
+#include "blackbox/job_identity.h"
 
 namespace steptape::detail {
 namespace {
@@ -55,49 +59,6 @@ std::int64_t numberAfter(const std::string& text, std::string_view key) {
   return -1;
 }
 
-/// Where the kernel tells about the memory of the cgroup of this process.
-struct CgroupFiles {
-  std::string folder;  // empty: none
-  bool isUnified = true;
-};
-
-/// Returns the folder, or the nearest one around it that counts memory: in a container, the path
-/// of /proc/self/cgroup may mean something outside.
-/// @source cgroups(7), "/proc files"
-CgroupFiles findCgroup() {
-  const std::string lines = textOfFile("/proc/self/cgroup");
-  std::size_t at = 0;
-  while (at < lines.size()) {
-    const std::size_t end = std::min(lines.find('\n', at), lines.size());
-    const std::string line = lines.substr(at, end - at);
-    at = end + 1;
-    const std::size_t first = line.find(':');
-    const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
-    if (second == std::string::npos) {
-      continue;
-    }
-    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
-    const bool isUnified = controllers == ",,";
-    if (!isUnified && controllers.find(",memory,") == std::string::npos) {
-      continue;
-    }
-    const std::string root = isUnified ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory";
-    const char* const usage = isUnified ? "/memory.current" : "/memory.usage_in_bytes";
-    std::string path = line.substr(second + 1);
-    while (true) {
-      if (::access((root + path + usage).c_str(), R_OK) == 0) {
-        return {root + path, isUnified};
-      }
-      const std::size_t slash = path.rfind('/');
-      if (slash == std::string::npos || path.empty()) {
-        break;
-      }
-      path.resize(slash);
-    }
-  }
-  return {};
-}
-
 std::int64_t residentBytes() {
   // Pages: all, resident, …
   const std::string text = textOfFile("/proc/self/statm");
@@ -109,18 +70,54 @@ std::int64_t residentBytes() {
   return pages < 0 ? -1 : pages * ::sysconf(_SC_PAGESIZE);
 }
 
-/// Returns the lowest limit of a cgroup and those around it; -1 if there is none.
-std::int64_t unifiedLimit(std::string folder) {
-  std::int64_t lowest = -1;
-  while (folder.size() > std::string_view("/sys/fs/cgroup").size()) {
-    const std::int64_t limit = leadingNumber(textOfFile(folder + "/memory.max"));
-    if (limit >= 0 && (lowest < 0 || limit < lowest)) {
-      lowest = limit;
+/// No limit is a number near 2^63, rounded to pages, or the word "max".
+bool isLimit(std::int64_t bytes) {
+  return bytes >= 0 && bytes < std::int64_t{1} << 60;
+}
+
+/// A group of processes whose memory is limited.
+struct MemoryGroup {
+  std::string directory;
+  std::int64_t limit = -1;
+};
+
+/// Returns the group with the lowest limit, and of equal ones the outermost: all processes of a job
+/// then look at the same one, which outlives each of them. Without a limit, the innermost.
+MemoryGroup memoryGroupOf(const ControlGroupDirectories& groups) {
+  MemoryGroup found;
+  for (const std::string& directory : groups.directories) {
+    const char* const file = groups.isVersion2 ? "/memory.max" : "/memory.limit_in_bytes";
+    const char* const usage = groups.isVersion2 ? "/memory.current" : "/memory.usage_in_bytes";
+    const std::int64_t limit = leadingNumber(textOfFile(directory + file));
+    if (isLimit(limit) && (found.limit < 0 || limit <= found.limit)) {
+      found = {directory, limit};
+    } else if (found.directory.empty() && ::access((directory + usage).c_str(), R_OK) == 0) {
+      found.directory = directory;
     }
-    folder.resize(folder.rfind('/'));
   }
-  const std::int64_t ofRoot = leadingNumber(textOfFile(folder + "/memory.max"));  // of a container
-  return ofRoot >= 0 && (lowest < 0 || ofRoot < lowest) ? ofRoot : lowest;
+  return found;
+}
+
+/// Returns how many processes of a group the kernel has killed because memory ran out; -1 if that is
+/// unknown.
+std::int64_t killsIn(const std::string& directory, bool isVersion2) {
+  const char* const file = isVersion2 ? "/memory.events" : "/memory.oom_control";
+  return numberAfter(textOfFile(directory + file), "oom_kill");
+}
+
+/// Returns the same of a group and those in it, of version 1, where each counts its own alone.
+///
+/// @param mostGroups To look at; counts down.
+std::int64_t killsInAllOf(const std::string& directory, int* mostGroups) {
+  std::int64_t kills = killsIn(directory, /*isVersion2=*/false);
+  std::vector<DirectoryEntry> entries;
+  listDirectory(directory, &entries);
+  for (const DirectoryEntry& entry : entries) {
+    if (entry.isDirectory && !entry.isLink && --*mostGroups > 0) {
+      kills += std::max<std::int64_t>(killsInAllOf(directory + "/" + entry.name, mostGroups), 0);
+    }
+  }
+  return kills;
 }
 
 }  // namespace
@@ -136,14 +133,8 @@ JobFacts jobFacts() {
     facts.rank = numberIn({"SLURM_PROCID"});
     facts.worldSize = numberIn({"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"});
   }
-  for (const char* const variable :
-       {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "JOB_ID"}) {
-    const char* const text = std::getenv(variable);
-    if (text != nullptr && *text != '\0') {
-      facts.jobId = text;
-      break;
-    }
-  }
+  facts.jobId =
+      schedulerJobNumber([](const char* name) -> const char* { return std::getenv(name); });
   return facts;
 }
 
@@ -160,27 +151,25 @@ bool isTraced() {
   return numberAfter(textOfFile("/proc/self/status"), "TracerPid:") > 0;
 }
 
-MemoryUse measureMemory() {
-  static const CgroupFiles kCgroup = findCgroup();
+MemoryUse measureMemory(const std::string& procDirectory, const std::string& sysDirectory) {
   MemoryUse use;
   use.residentBytes = residentBytes();
-  if (kCgroup.folder.empty()) {
-    return use;
-  }
-  const auto fileOf = [](const char* name) { return textOfFile(kCgroup.folder + name); };
-  if (kCgroup.isUnified) {
-    use.cgroupBytes = leadingNumber(fileOf("/memory.current"));
-    use.cgroupLimit = unifiedLimit(kCgroup.folder);
-    use.oomKills = numberAfter(fileOf("/memory.events"), "oom_kill");
-  } else {
-    // No limit is a number near 2^63, rounded to pages.
-    constexpr std::int64_t kNoLimit = std::int64_t{1} << 60;
-    use.cgroupBytes = leadingNumber(fileOf("/memory.usage_in_bytes"));
-    use.cgroupLimit = leadingNumber(fileOf("/memory.limit_in_bytes"));
-    use.cgroupLimit = use.cgroupLimit > kNoLimit ? -1 : use.cgroupLimit;
-    use.oomKills = numberAfter(fileOf("/memory.oom_control"), "oom_kill");
+  const auto groups = ControlGroupDirectories::find("memory", procDirectory, sysDirectory);
+  const MemoryGroup group = memoryGroupOf(groups);
+  if (!group.directory.empty()) {
+    use.cgroupLimit = group.limit;
+    use.cgroupBytes = leadingNumber(textOfFile(
+        group.directory + (groups.isVersion2 ? "/memory.current" : "/memory.usage_in_bytes")));
+    int mostGroups = 1000;
+    use.oomKills = groups.isVersion2 || group.limit < 0
+                       ? killsIn(group.directory, groups.isVersion2)
+                       : killsInAllOf(group.directory, &mostGroups);
   }
   return use;
+}
+
+MemoryUse measureMemory() {
+  return measureMemory("/proc", "/sys");
 }
 
 }  // namespace steptape::detail

@@ -95,7 +95,7 @@ Environment::Environment(const EnvironmentOptions& options)
   } else {
     auto tcp = std::make_shared<detail::TcpStore>(launch, options.timeout);
     const detail::Meeting meeting =
-        detail::meet(tcp, launch, options.ranksPerNode, options.timeout);
+        detail::meet(tcp, tcp->address(), launch, options.ranksPerNode, options.timeout);
     job_->keys = meeting.store;
     std::vector<int> ranks(static_cast<std::size_t>(launch.size));
     std::iota(ranks.begin(), ranks.end(), 0);
@@ -110,6 +110,9 @@ Environment::Environment(const EnvironmentOptions& options)
                         ", store at " + tcp->address();
   }
   openEnvironment = this;
+  if (launch.size > 1) {
+    steptape::detail::noteJobIsOpen(true);
+  }
 }
 
 void Environment::abort(const std::string& why) const {
@@ -129,6 +132,7 @@ Environment::~Environment() {
   if (launch.size == 1) {
     return;
   }
+  steptape::detail::noteJobIsOpen(false);
   const std::string stuck = steptape::detail::stuckBecause();
   if (!stuck.empty()) {
     detail::endProcess(launch.rank, stuck);

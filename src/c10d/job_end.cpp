@@ -30,7 +30,7 @@ void tellTorchrun(const std::string& why) {
 }  // namespace
 
 void endProcess(int rank, const std::string& why) noexcept {
-  steptape::detail::noteError(why);
+  steptape::detail::noteEndOfJob(why);
   std::fprintf(stderr, "steptape: rank %d ends: %s\n", rank, why.c_str());
   std::fflush(stderr);
   try {

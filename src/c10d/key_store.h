@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,6 +23,9 @@ class KeyStore {
   /// @return whether the key exists.
   virtual bool tryGet(const std::string& key, std::string& value) = 0;
   virtual void remove(const std::string& key) = 0;
+  /// Adds to a number, which is 0 at first, and returns it: ranks that add at once get different
+  /// ones. A key is for numbers or for texts.
+  virtual std::int64_t add(const std::string& key, std::int64_t amount) = 0;
 };
 
 /// The keys of another store that begin with a prefix.
@@ -37,6 +41,9 @@ class PrefixedStore final : public KeyStore {
     return store_->tryGet(prefix_ + key, value);
   }
   void remove(const std::string& key) override { store_->remove(prefix_ + key); }
+  std::int64_t add(const std::string& key, std::int64_t amount) override {
+    return store_->add(prefix_ + key, amount);
+  }
 
  private:
   std::shared_ptr<KeyStore> store_;

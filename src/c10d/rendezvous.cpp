@@ -2,256 +2,348 @@
 #include "c10d/rendezvous.h"
 
 #include <algorithm>
-#include <map>
-#include <random>
-#include <sstream>
-#include <sys/stat.h>
-#include <thread>
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "steptape/base/error.h"
 #include "steptape/comm/communicator.h"
 
-#include "base/whole_file.h"
-#include "transport/compared_message.h"
-#include "transport/protocol.h"
+#include "base/got_expected.h"
+#include "base/text.h"
+#include "c10d/deadline.h"
+#include "c10d/guest.h"
+#include "comm/group_messages.h"
+
+// Keys of the store:
+//
+//   steptape/asks                    how many ranks have asked, of all starts
+//   steptape/ask/<number>            the Guest that asks
+//   steptape/answer/<number>         "go", and the prefix of the start; or "no", and why
+//   steptape/closed                  the prefix of the start for which all ranks have come
+//   <prefix>claim/<rank>             how many processes have claimed this rank
+//   <prefix>here/<rank>              the Guest that was the first
+//   <prefix>start                    "go", and the places of all ranks; or "no", and a Mismatch
+//   <prefix>refused/<rank>           the rank has read the "no"
 
 namespace steptape::c10d::detail {
 namespace {
 
+using steptape::detail::gotExpected;
 using steptape::detail::GroupMap;
 using steptape::detail::Launch;
-using Clock = std::chrono::steady_clock;
+using Places = std::vector<GroupMap::Place>;
 
-std::string randomText() {
-  std::random_device random;
-  std::ostringstream text;
-  text << std::hex << random() << random();
-  return text.str();
+constexpr const char* kAsks = "steptape/asks";
+constexpr const char* kClosed = "steptape/closed";
+constexpr const char* kStart = "start";
+constexpr std::string_view kGo = "go\n";
+constexpr std::string_view kNo = "no\n";
+
+std::string askKey(std::int64_t number) {
+  return "steptape/ask/" + std::to_string(number);
 }
 
-/// Returns what is equal exactly for processes that share the memory of /dev/shm: containers of one
-/// machine may each have their own.
-std::string memoryId() {
-  std::string boot;
-  if (!steptape::detail::readWholeFile("/proc/sys/kernel/random/boot_id", boot).ok()) {
-    boot = randomText();
-  }
-  boot = boot.substr(0, boot.find('\n'));
-  struct stat facts {};
-  if (stat("/dev/shm", &facts) != 0) {
-    return boot + " " + randomText();
-  }
-  return boot + " " + std::to_string(facts.st_dev) + " " + std::to_string(facts.st_ino);
+std::string answerKey(std::int64_t number) {
+  return "steptape/answer/" + std::to_string(number);
 }
 
-/// What each rank tells the others, a line each.
-struct Facts {
-  std::string protocol;
-  std::string size;
-  std::string memory;
-  std::string host;
+std::string keyOf(const char* what, int rank) {
+  return what + std::to_string(rank);
+}
 
-  static Facts ofThisRank(const Launch& launch) {
-    return {steptape::detail::protocolText(), std::to_string(launch.size), memoryId(),
-            Communicator().nodeName()};
-  }
-  static Facts parse(const std::string& text) {
-    Facts facts;
-    std::istringstream lines(text);
-    std::getline(lines, facts.protocol);
-    std::getline(lines, facts.size);
-    std::getline(lines, facts.memory);
-    std::getline(lines, facts.host);
-    return facts;
-  }
-  std::string text() const { return protocol + "\n" + size + "\n" + memory + "\n" + host + "\n"; }
-};
+std::string hereKey(int rank) {
+  return keyOf("here/", rank);
+}
 
-class Deadline {
- public:
-  explicit Deadline(std::chrono::milliseconds timeout)
-      : timeout_(timeout), end_(Clock::now() + timeout) {}
+std::string refusedKey(int rank) {
+  return keyOf("refused/", rank);
+}
 
-  /// Pauses, longer each time.
-  /// @return false after the end.
-  bool pause() {
-    if (Clock::now() >= end_) {
-      return false;
-    }
-    std::this_thread::sleep_for(pause_);
-    constexpr std::chrono::milliseconds kLongest{20};
-    pause_ = std::min<std::chrono::microseconds>(2 * pause_, kLongest);
-    return true;
-  }
-  std::string text() const {
-    std::ostringstream text;
-    text << std::chrono::duration<double>(timeout_).count() << " s";
-    return text.str();
-  }
-
- private:
-  std::chrono::milliseconds timeout_;
-  Clock::time_point end_;
-  std::chrono::microseconds pause_{500};
-};
-
-[[noreturn]] void throwMissing(const std::vector<int>& ranks, const Launch& launch,
-                               const Deadline& deadline) {
-  std::string names;
+std::string namesOf(const std::vector<int>& ranks) {
   constexpr std::size_t kMostNames = 20;
-  for (std::size_t i = 0; i < std::min(ranks.size(), kMostNames); ++i) {
-    names += (i == 0 ? (ranks.size() == 1 ? "rank " : "ranks ") : ", ") + std::to_string(ranks[i]);
-  }
+  std::vector<int> first = ranks;
+  first.resize(std::min(ranks.size(), kMostNames));
+  std::string names =
+      (ranks.size() == 1 ? "rank " : "ranks ") + steptape::detail::commaSeparated(first);
   if (ranks.size() > kMostNames) {
     names += " and " + std::to_string(ranks.size() - kMostNames) + " more";
   }
-  throw Error(ErrorCode::kDeadlineExceeded,
-              "the start of the job: " + names + " of " + std::to_string(launch.size) +
-                  " did not come to the store within " + deadline.text());
+  return names;
 }
 
-/// Rank 0: answers all ranks with the prefix of this start.
-std::string answerAll(KeyStore& store, const Launch& launch, Deadline& deadline) {
-  const std::string prefix = "steptape/" + randomText() + "/";
-  std::map<int, std::string> answered;  // by rank: the latest number that it asked by
-  std::vector<int> missing;
-  for (int rank = 1; rank < launch.size; ++rank) {
-    missing.push_back(rank);
-  }
-  while (!missing.empty()) {
-    std::vector<int> stillMissing;
-    for (const int rank : missing) {
-      const std::string name = std::to_string(rank);
-      std::string number;
-      // The number may be of a rank of an earlier start. Then another one follows.
-      if (store.tryGet("steptape/ask/" + name, number) && answered[rank] != number) {
-        store.set("steptape/answer/" + name + "/" + number, prefix);
-        answered[rank] = number;
-      }
-      std::string here;
-      if (!store.tryGet(prefix + "here/" + name, here)) {
-        stillMissing.push_back(rank);
-      }
-    }
-    missing = stillMissing;
-    if (!missing.empty() && !deadline.pause()) {
-      throwMissing(missing, launch, deadline);
-    }
-  }
-  return prefix;
+std::string storeText(const std::string& address) {
+  return "the store at " + address + " (MASTER_ADDR:MASTER_PORT): ";
 }
 
-/// The other ranks: ask rank 0 for the prefix.
-std::string askForPrefix(KeyStore& store, const Launch& launch, Deadline& deadline) {
-  const std::string name = std::to_string(launch.rank);
-  const std::string number = randomText();
-  const std::string answer = "steptape/answer/" + name + "/" + number;
+std::string otherJobText(const std::string& address, const Guest& zero, const Guest& guest) {
+  return storeText(address) +
+         gotExpected(zero.job.describe() + ", whose job is another one",
+                     "rank 0 of the job of rank " + std::to_string(guest.rank) + ", " +
+                         guest.job.describe()) +
+         ". Give each job a MASTER_PORT of its own";
+}
+
+std::string secondOfRankText(const std::string& address, const Guest& first, const Guest& second) {
+  return storeText(address) +
+         gotExpected("a second rank " + std::to_string(second.rank) + ", " + second.job.describe(),
+                     "one, which is " + first.job.describe()) +
+         ". If they are of two jobs, give each a MASTER_PORT of its own";
+}
+
+[[noreturn]] void refuse(const std::string& why) {
+  throw Error(ErrorCode::kFailedPrecondition, why);
+}
+
+/// The wait of a rank for others: says on stderr now and then for whom, and throws at its end.
+class Wait {
+ public:
+  Wait(const Launch& launch, const std::string& address, std::chrono::milliseconds timeout)
+      : launch_(launch),
+        address_(address),
+        deadline_(timeout, longestPauseOf(launch.size)),
+        betweenNotes_(std::min<std::chrono::milliseconds>(std::chrono::minutes(1), timeout / 2)),
+        nextNote_(betweenNotes_) {}
+
+  const Launch& launch() const { return launch_; }
+  const std::string& address() const { return address_; }
+
+  /// @throws Error(kDeadlineExceeded) if the time is over.
+  void pause(const std::vector<int>& missing) {
+    if (deadline_.waited() > nextNote_) {
+      say(missing);
+    }
+    if (!deadline_.pause()) {
+      throw Error(ErrorCode::kDeadlineExceeded, "the start of the job: " + namesOf(missing) +
+                                                    " of " + std::to_string(launch_.size) +
+                                                    " did not come to the store within " +
+                                                    secondsText(deadline_.timeout()));
+    }
+  }
+
+ private:
+  /// So that one server can answer all ranks.
+  static std::chrono::microseconds longestPauseOf(int ranks) {
+    constexpr std::chrono::microseconds kLeast{20'000};
+    constexpr std::chrono::microseconds kPerRank{50};
+    return std::max(kLeast, kPerRank * ranks);
+  }
+
+  void say(const std::vector<int>& missing) {
+    const std::string text =
+        steptape::detail::stallText("the start of the job", nextNote_,
+                                    namesOf(missing) + " to come to the store at " + address_);
+    std::fprintf(stderr, "[rank %d/%d %s] %s\n", launch_.rank, launch_.size,
+                 Communicator().nodeName().c_str(), text.c_str());
+    nextNote_ += betweenNotes_;
+  }
+
+  const Launch& launch_;
+  const std::string& address_;
+  Deadline deadline_;
+  std::chrono::milliseconds betweenNotes_;
+  std::chrono::milliseconds nextNote_;
+};
+
+/// Rank 0: receives those who come to the store, until all ranks of its job are there.
+class Reception {
+ public:
+  Reception(KeyStore& store, KeyStore& ofStart, std::string prefix, const Guest& self, Wait& wait)
+      : store_(store),
+        ofStart_(ofStart),
+        prefix_(std::move(prefix)),
+        wait_(wait),
+        guests_(static_cast<std::size_t>(wait.launch().size)) {
+    guests_.front() = self;
+    for (int rank = 1; rank < wait.launch().size; ++rank) {
+      missing_.push_back(rank);
+    }
+  }
+
+  /// @throws Error(kRankMismatch) on all ranks that have come; Error(kDeadlineExceeded)
+  std::vector<Guest> receiveAll() {
+    while (!missing_.empty()) {
+      readAsks();
+      takeIn();
+      if (!missing_.empty()) {
+        wait_.pause(missing_);
+      }
+    }
+    store_.set(kClosed, prefix_);
+    return guests_;
+  }
+
+ private:
+  void readAsks() {
+    const std::int64_t asks = store_.add(kAsks, 0);
+    while (seen_ < asks) {
+      unread_.push_back(++seen_);
+    }
+    std::vector<std::int64_t> stillUnread;
+    for (const std::int64_t number : unread_) {
+      std::string text;
+      if (store_.tryGet(askKey(number), text)) {
+        store_.remove(askKey(number));
+        answer(number, Guest::decode(text));
+      } else {
+        stillUnread.push_back(number);  // its rank has not written it yet, or has died before
+      }
+    }
+    unread_ = std::move(stillUnread);
+  }
+
+  void answer(std::int64_t number, const Guest& guest) {
+    const Guest& zero = guests_.front();
+    std::string why;
+    if (!canBeOfOneJob(zero.job, guest.job)) {
+      why = otherJobText(wait_.address(), zero, guest);
+    } else if (const Guest* const first = findHere(guest.rank)) {
+      why = secondOfRankText(wait_.address(), *first, guest);
+    }
+    if (why.empty()) {
+      // It may be of an earlier start and gone: whoever is there claims the rank.
+      asked_.insert(guest.rank);
+      store_.set(answerKey(number), std::string(kGo) + prefix_);
+      return;
+    }
+    store_.set(answerKey(number), std::string(kNo) + why);
+    std::fprintf(stderr, "steptape: the store at %s refuses rank %d, %s\n", wait_.address().c_str(),
+                 guest.rank, guest.job.describe().c_str());
+  }
+
+  const Guest* findHere(int rank) const {
+    const bool isMissing = std::find(missing_.begin(), missing_.end(), rank) != missing_.end();
+    const bool isOfJob = rank >= 0 && rank < wait_.launch().size;
+    return isMissing || !isOfJob ? nullptr : &guests_[static_cast<std::size_t>(rank)];
+  }
+
+  void takeIn() {
+    std::set<int> stillAsked;
+    for (const int rank : asked_) {
+      std::string text;
+      if (!ofStart_.tryGet(hereKey(rank), text)) {
+        stillAsked.insert(rank);
+        continue;
+      }
+      const Guest guest = Guest::decode(text);
+      here_.push_back(rank);
+      if (const auto mismatch = Mismatch::find(guest, guests_.front())) {
+        end(*mismatch);
+      }
+      guests_[static_cast<std::size_t>(rank)] = guest;
+      missing_.erase(std::find(missing_.begin(), missing_.end(), rank));
+    }
+    asked_ = std::move(stillAsked);
+  }
+
+  /// Lets the other ranks that have come find out the same before rank 0 ends, and the store in it.
+  [[noreturn]] void end(const Mismatch& mismatch) {
+    ofStart_.set(kStart, std::string(kNo) + mismatch.encode());
+    Deadline deadline(std::chrono::seconds(3));
+    for (const int rank : here_) {
+      std::string value;
+      while (!ofStart_.tryGet(refusedKey(rank), value) && deadline.pause()) {
+      }
+    }
+    mismatch.raise();
+  }
+
+  KeyStore& store_;
+  KeyStore& ofStart_;
+  const std::string prefix_;
+  Wait& wait_;
+  std::vector<Guest> guests_;         // by rank
+  std::vector<int> missing_;          // ranks, ascending
+  std::vector<int> here_;             // ranks
+  std::set<int> asked_;               // ranks to whom the prefix was told, and who are not here yet
+  std::int64_t seen_ = 0;             // numbers of asks up to this one
+  std::vector<std::int64_t> unread_;  // numbers of asks
+};
+
+/// Throws if all ranks of the store's job have come: then rank 0 answers nobody any more.
+void checkStillOpen(KeyStore& store, const Guest& self, const std::string& address) {
   std::string prefix;
-  store.set("steptape/ask/" + name, number);
-  while (!store.tryGet(answer, prefix)) {
-    if (!deadline.pause()) {
-      throwMissing({0}, launch, deadline);
+  if (!store.tryGet(kClosed, prefix)) {
+    return;
+  }
+  std::string text;
+  const auto read = [&](int rank) {
+    return store.tryGet(prefix + hereKey(rank), text) ? Guest::decode(text) : Guest();
+  };
+  const Guest zero = read(0);
+  const Guest first = read(self.rank);
+  refuse(first.protocol.empty() || !canBeOfOneJob(zero.job, self.job)
+             ? otherJobText(address, zero, self)
+             : secondOfRankText(address, first, self));
+}
+
+/// The other ranks: ask rank 0 for the prefix of the start.
+std::string askForPrefix(KeyStore& store, const Guest& self, Wait& wait) {
+  const std::int64_t number = store.add(kAsks, 1);
+  store.set(askKey(number), self.encode());
+  const std::string answer = answerKey(number);
+  constexpr std::chrono::milliseconds kBetweenLooks{500};
+  Deadline nextLook(kBetweenLooks);
+  std::string text;
+  while (!store.tryGet(answer, text)) {
+    // The store of a launcher outlives the start for which it is closed.
+    if (nextLook.hasPassed() && !wait.launch().isServedByAgent) {
+      checkStillOpen(store, self, wait.address());
+      nextLook = Deadline(kBetweenLooks);
     }
+    wait.pause({0});
   }
   store.remove(answer);
-  return prefix;
+  if (steptape::detail::startsWith(text, kNo)) {
+    refuse(text.substr(kNo.size()));
+  }
+  return text.substr(kGo.size());
 }
 
-/// Compares the ranks whose facts are known with rank 0.
-void checkEqual(const std::vector<Facts>& facts) {
-  const auto check = [&](std::string Facts::*member, const char* before, const char* after) {
-    for (std::size_t rank = 1; rank < facts.size(); ++rank) {
-      const std::string& got = facts[rank].*member;
-      const std::string& expected = facts.front().*member;
-      if (!got.empty() && !expected.empty() && got != expected) {
-        steptape::detail::throwStartMismatch(static_cast<int>(rank), facts[rank].host,
-                                             before + got + after, before + expected + after);
-      }
+/// The other ranks: take part in the start, and wait until rank 0 tells where all ranks are.
+Places visit(KeyStore& ofStart, const Guest& self, Wait& wait) {
+  if (ofStart.add(keyOf("claim/", self.rank), 1) != 1) {
+    std::string text;
+    while (!ofStart.tryGet(hereKey(self.rank), text)) {
+      wait.pause({self.rank});
     }
-  };
-  check(&Facts::protocol, "", "");
-  check(&Facts::size, "a job of ", " ranks");
-}
-
-/// Lets the other ranks that have come find out the same before rank 0 ends, and the store in it.
-void waitUntilAllRefuse(KeyStore& store, const Launch& launch, const std::vector<Facts>& facts) {
-  store.set("refused/" + std::to_string(launch.rank), "");
-  Deadline deadline(std::chrono::seconds(3));
-  for (std::size_t rank = 1; launch.rank == 0 && rank < facts.size(); ++rank) {
-    std::string value;
-    while (!facts[rank].size.empty() && !store.tryGet("refused/" + std::to_string(rank), value) &&
-           deadline.pause()) {
-    }
+    refuse(secondOfRankText(wait.address(), Guest::decode(text), self));
   }
-}
-
-std::vector<Facts> exchange(KeyStore& store, const Launch& launch, Deadline& deadline) {
-  std::vector<Facts> facts(static_cast<std::size_t>(launch.size));
-  std::vector<int> missing;
-  for (int rank = 0; rank < launch.size; ++rank) {
-    missing.push_back(rank);
+  ofStart.set(hereKey(self.rank), self.encode());
+  std::string text;
+  while (!ofStart.tryGet(kStart, text)) {
+    wait.pause({0});
   }
-  while (true) {
-    std::vector<int> stillMissing;
-    for (const int rank : missing) {
-      std::string text;
-      if (store.tryGet("here/" + std::to_string(rank), text)) {
-        facts[static_cast<std::size_t>(rank)] = Facts::parse(text);
-      } else {
-        stillMissing.push_back(rank);
-      }
-    }
-    missing = stillMissing;
-    try {
-      checkEqual(facts);
-    } catch (const Error&) {
-      waitUntilAllRefuse(store, launch, facts);
-      throw;
-    }
-    if (missing.empty()) {
-      return facts;
-    }
-    if (!deadline.pause()) {
-      throwMissing(missing, launch, deadline);
-    }
+  if (steptape::detail::startsWith(text, kNo)) {
+    ofStart.set(refusedKey(self.rank), "");
+    Mismatch::decode(text.substr(kNo.size())).raise();
   }
-}
-
-GroupMap mapOf(const std::vector<Facts>& facts, const Launch& launch, int ranksPerNode) {
-  std::vector<GroupMap::Place> places;
-  std::map<std::string, int> nodes;
-  for (int rank = 0; rank < launch.size; ++rank) {
-    const Facts& of = facts[static_cast<std::size_t>(rank)];
-    if (ranksPerNode > 0) {
-      places.push_back(steptape::detail::simulatedPlace(of.host, rank, ranksPerNode));
-    } else {
-      const int next = static_cast<int>(nodes.size());
-      places.push_back({nodes.emplace(of.memory, next).first->second, of.host});
-    }
-  }
-  return GroupMap(std::move(places), launch.rank);
+  return decodePlaces(text.substr(kGo.size()));
 }
 
 }  // namespace
 
-Meeting meet(const std::shared_ptr<KeyStore>& store, const Launch& launch, int ranksPerNode,
-             std::chrono::milliseconds timeout) {
-  Deadline deadline(timeout);
-  const std::string mine = Facts::ofThisRank(launch).text();
-  std::string prefix;
-  std::shared_ptr<KeyStore> ofStart;
+Meeting meet(const std::shared_ptr<KeyStore>& store, const std::string& address,
+             const Launch& launch, int ranksPerNode, std::chrono::milliseconds timeout) {
+  Wait wait(launch, address, timeout);
+  const Guest self = Guest::ofThisRank(launch);
+  const std::string prefix =
+      launch.rank == 0 ? "steptape/" + randomText() + "/" : askForPrefix(*store, self, wait);
+  const auto ofStart = std::make_shared<PrefixedStore>(store, prefix);
+  Places places;
   if (launch.rank == 0) {
-    prefix = answerAll(*store, launch, deadline);
-    ofStart = std::make_shared<PrefixedStore>(store, prefix);
-    ofStart->set("here/0", mine);
+    ofStart->set(hereKey(0), self.encode());
+    const std::vector<Guest> all = Reception(*store, *ofStart, prefix, self, wait).receiveAll();
+    places = placesOf(all, ranksPerNode);
+    ofStart->set(kStart, std::string(kGo) + encodePlaces(places));
   } else {
-    prefix = askForPrefix(*store, launch, deadline);
-    ofStart = std::make_shared<PrefixedStore>(store, prefix);
-    ofStart->set("here/" + std::to_string(launch.rank), mine);
+    places = visit(*ofStart, self, wait);
   }
-  return {ofStart, prefix, mapOf(exchange(*ofStart, launch, deadline), launch, ranksPerNode)};
+  return {ofStart, prefix, GroupMap(std::move(places), launch.rank)};
 }
 
 }  // namespace steptape::c10d::detail

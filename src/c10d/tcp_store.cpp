@@ -1,52 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "c10d/tcp_store.h"
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <exception>
 #include <future>
 #include <netdb.h>
-#include <sstream>
+#include <netinet/in.h>
+#include <optional>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
 #include "steptape/base/error.h"
 
+#include "base/file_descriptor.h"
+#include "base/got_expected.h"
+#include "base/running_time.h"
+#include "base/text.h"
+#include "c10d/deadline.h"
 #include "c10d/tcp_store_connection.h"
 #include "c10d/torch_error_text.h"
 
 namespace steptape::c10d::detail {
 namespace {
 
+using steptape::detail::canBeOfOneJob;
+using steptape::detail::commaSeparated;
+using steptape::detail::FileDescriptor;
+using steptape::detail::gotExpected;
+using steptape::detail::JobIdentity;
 using steptape::detail::Launch;
 
-std::string seconds(std::chrono::milliseconds duration) {
-  std::ostringstream text;
-  text << std::chrono::duration<double>(duration).count() << " s";
-  return text.str();
-}
+constexpr std::chrono::milliseconds kBetweenTries{200};
 
 /// Waits until the name of a host resolves: where nodes start together, it may take a while.
 void waitForName(const std::string& host, std::chrono::milliseconds timeout) {
-  const auto deadline = std::chrono::steady_clock::now() + timeout;
-  while (true) {
+  Deadline deadline(timeout, kBetweenTries);
+  int error = 0;
+  do {
     addrinfo hints{};
     hints.ai_socktype = SOCK_STREAM;
     addrinfo* found = nullptr;
-    const int error = getaddrinfo(host.c_str(), nullptr, &hints, &found);
+    error = getaddrinfo(host.c_str(), nullptr, &hints, &found);
     if (error == 0) {
       freeaddrinfo(found);
       return;
     }
-    constexpr std::chrono::milliseconds kPause{200};
-    if (std::chrono::steady_clock::now() + kPause > deadline) {
-      throw Error(ErrorCode::kDeadlineExceeded, "the name of the host \"" + host +
-                                                    "\" (MASTER_ADDR) did not resolve within " +
-                                                    seconds(timeout) + ": " + gai_strerror(error));
-    }
-    std::this_thread::sleep_for(kPause);
-  }
+  } while (deadline.pause());
+  throw Error(ErrorCode::kDeadlineExceeded, "the name of the host \"" + host +
+                                                "\" (MASTER_ADDR) did not resolve within " +
+                                                secondsText(timeout) + ": " + gai_strerror(error));
 }
 
 /// Runs `action` on another thread.
@@ -57,41 +65,191 @@ auto runWithin(std::chrono::milliseconds timeout, const std::string& what, Actio
   std::packaged_task<std::invoke_result_t<Action>()> task(std::move(action));
   auto result = task.get_future();
   std::thread(std::move(task)).detach();
-  if (result.wait_for(timeout) != std::future_status::ready) {
-    throw Error(ErrorCode::kDeadlineExceeded, what + " did not answer within " + seconds(timeout));
+  constexpr std::chrono::milliseconds kBetweenLooks{200};
+  steptape::detail::RunningTime waited;
+  waited.restart();
+  while (result.wait_for(std::min(timeout, kBetweenLooks)) != std::future_status::ready) {
+    if (waited.look() < timeout) {
+      continue;
+    }
+    throw Error(ErrorCode::kDeadlineExceeded,
+                what + " did not answer within " + secondsText(timeout));
   }
   return result.get();
 }
 
-c10::intrusive_ptr<::c10d::TCPStore> connect(const Launch& launch,
-                                             std::chrono::milliseconds limit) {
+using Store = c10::intrusive_ptr<::c10d::TCPStore>;
+
+/// Which job the store is of: the encoded JobIdentity of its server.
+constexpr const char* kJobKey = "steptape/job";
+
+bool isServer(const Launch& launch) {
+  return launch.rank == 0 && !launch.isServedByAgent;
+}
+
+std::string addressOf(const Launch& launch, int port) {
+  return launch.host + ":" + std::to_string(port);
+}
+
+std::string nameOf(const std::string& address) {
+  return "the store at " + address + " (MASTER_ADDR:MASTER_PORT)";
+}
+
+/// @param limit LibTorch waits for an answer this long, and then tries once more.
+Store open(const Launch& launch, int port, bool serves, std::chrono::milliseconds limit) {
   ::c10d::TCPStoreOptions options;
-  options.port = static_cast<std::uint16_t>(launch.port);
-  options.isServer = launch.rank == 0 && !launch.isServedByAgent;
+  options.port = static_cast<std::uint16_t>(port);
+  options.isServer = serves;
   options.waitWorkers = false;
   options.timeout = limit;
   return c10::make_intrusive<::c10d::TCPStore>(launch.host, options);
 }
 
+std::vector<int> portsOf(const Launch& launch) {
+  std::vector<int> ports{launch.port};
+  ports.insert(ports.end(), launch.otherPorts.begin(), launch.otherPorts.end());
+  return ports;
+}
+
+FileDescriptor openSocket(int domain) {
+  return FileDescriptor(::socket(domain, SOCK_STREAM | SOCK_CLOEXEC, 0));
+}
+
+/// Returns whether a socket of this machine has the port. LibTorch would say so in many lines.
+bool isTaken(int port) {
+  const FileDescriptor socket = openSocket(AF_INET6);
+  sockaddr_in6 address{};
+  address.sin6_family = AF_INET6;
+  address.sin6_port = htons(static_cast<std::uint16_t>(port));
+  const int on = 1;
+  ::setsockopt(socket.number(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  // Without IPv6 the server finds out.
+  return ::bind(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) !=
+             0 &&
+         errno == EADDRINUSE;
+}
+
+/// Returns whether somebody listens at the port. LibTorch would wait for it.
+bool hasListener(const std::string& host, int port) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found) != 0) {
+    return false;
+  }
+  bool isConnected = false;
+  for (const addrinfo* each = found; each != nullptr && !isConnected; each = each->ai_next) {
+    const FileDescriptor socket = openSocket(each->ai_family);
+    const timeval limit{1, 0};
+    ::setsockopt(socket.number(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    isConnected = ::connect(socket.number(), each->ai_addr, each->ai_addrlen) == 0;
+  }
+  ::freeaddrinfo(found);
+  return isConnected;
+}
+
+/// How long another service may take to answer as a store, and an earlier one to free its port.
+constexpr std::chrono::milliseconds kForAnswer{2'000};
+constexpr std::chrono::milliseconds kForPort{10'000};
+
+/// A connection to somebody who may be a store of another job, or none.
+struct Found {
+  Store store;
+  std::optional<JobIdentity> job;  ///< None if it is no store of Steptape.
+};
+
+Found look(const Launch& launch, int port) {
+  if (!hasListener(launch.host, port)) {
+    return {};
+  }
+  try {
+    return runWithin(2 * kForAnswer, nameOf(addressOf(launch, port)), [launch, port]() -> Found {
+      Found found{open(launch, port, /*serves=*/false, kForAnswer), std::nullopt};
+      if (found.store->check({kJobKey})) {
+        const std::vector<std::uint8_t> bytes = found.store->get(kJobKey);
+        found.job = JobIdentity::decode(std::string(bytes.begin(), bytes.end()));
+      }
+      return found;
+    });
+  } catch (const std::exception&) {
+    return {};
+  }
+}
+
+[[noreturn]] void throwTaken(const Launch& launch) {
+  const Found holder = look(launch, launch.port);
+  const std::string got = "a port that " + (holder.job ? "is held by " + holder.job->describe()
+                                                       : std::string("another service holds"));
+  throw Error(ErrorCode::kIoError,
+              "rank 0 cannot serve " + nameOf(addressOf(launch, launch.port)) + ": " +
+                  gotExpected(got, launch.otherPorts.empty()
+                                       ? "a MASTER_PORT of its own for each job"
+                                       : "one of " + std::to_string(portsOf(launch).size()) +
+                                             " ports that is free, or MASTER_PORT"));
+}
+
 }  // namespace
+
+void TcpStore::serve(const Launch& launch) {
+  Deadline deadline(std::min(kForPort, timeout_ / 3));
+  do {
+    for (const int port : portsOf(launch)) {
+      if (isTaken(port)) {
+        continue;
+      }
+      address_ = addressOf(launch, port);
+      connection_->store =
+          runWithin(timeout_, nameOf(address_), [launch, port, limit = timeout_ / 3] {
+            return open(launch, port, /*serves=*/true, limit);
+          });
+      set(kJobKey, launch.job.encode());
+      return;
+    }
+  } while (deadline.pause());
+  throwTaken(launch);
+}
+
+void TcpStore::connect(const Launch& launch) {
+  if (launch.otherPorts.empty()) {
+    connection_->store = runWithin(timeout_, nameOf(address_), [launch, limit = timeout_ / 3] {
+      return open(launch, launch.port, /*serves=*/false, limit);
+    });
+    return;
+  }
+  Deadline deadline(timeout_, kBetweenTries);
+  do {
+    for (const int port : portsOf(launch)) {
+      const Found found = look(launch, port);
+      if (found.job && canBeOfOneJob(*found.job, launch.job)) {
+        address_ = addressOf(launch, port);
+        connection_->store = found.store;
+        return;
+      }
+    }
+  } while (deadline.pause());
+  throw Error(ErrorCode::kDeadlineExceeded, "no answer from " + nameOf(address_) + " within " +
+                                                secondsText(timeout_) + ", nor at the ports " +
+                                                commaSeparated(launch.otherPorts) +
+                                                " from rank 0 of this job");
+}
 
 TcpStore::TcpStore(const Launch& launch, std::chrono::milliseconds timeout)
     : connection_(std::make_shared<Connection>()),
       timeout_(timeout),
-      address_(launch.host + ":" + std::to_string(launch.port)) {
-  const bool isServer = launch.rank == 0 && !launch.isServedByAgent;
+      address_(addressOf(launch, launch.port)) {
   waitForName(launch.host, timeout);
-  const std::string what = "the store at " + address_ + " (MASTER_ADDR:MASTER_PORT)";
   try {
-    // LibTorch waits for an answer, then tries once more. A share of the time for each.
-    connection_->store =
-        runWithin(timeout, what, [launch, timeout] { return connect(launch, timeout / 3); });
+    if (isServer(launch)) {
+      serve(launch);
+    } else {
+      connect(launch);
+    }
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
-    throw Error(isServer ? ErrorCode::kIoError : ErrorCode::kDeadlineExceeded,
-                (isServer ? "rank 0 cannot serve " : "no answer from ") + what + " within " +
-                    seconds(timeout) + ": " + torchErrorText(error.what()));
+    throw Error(isServer(launch) ? ErrorCode::kIoError : ErrorCode::kDeadlineExceeded,
+                (isServer(launch) ? "rank 0 cannot serve " : "no answer from ") + nameOf(address_) +
+                    " within " + secondsText(timeout) + ": " + torchErrorText(error.what()));
   }
 }
 
@@ -136,6 +294,10 @@ bool TcpStore::tryGet(const std::string& key, std::string& value) {
 
 void TcpStore::remove(const std::string& key) {
   ask([key](::c10d::TCPStore& store) { store.deleteKey(key); });
+}
+
+std::int64_t TcpStore::add(const std::string& key, std::int64_t amount) {
+  return ask([key, amount](::c10d::TCPStore& store) { return store.add(key, amount); });
 }
 
 }  // namespace steptape::c10d::detail

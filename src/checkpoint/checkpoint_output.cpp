@@ -8,6 +8,7 @@
 #include "steptape/base/error.h"
 #include "steptape/span/zone.h"
 
+#include "base/got_expected.h"
 #include "base/replacement_file.h"
 #include "base/whole_file.h"
 #include "checkpoint/checkpoint_directory.h"
@@ -87,8 +88,35 @@ Status writeCheckpoint(const std::string& path, CheckpointContent& content) {
   return status.ok() ? file.appear(/*overwrite=*/true) : status;
 }
 
-Status writeToStore(const std::string& directory, std::int64_t step, CheckpointRole role,
-                    std::int64_t keep, CheckpointContent& content) {
+namespace {
+
+Status takeLock(const std::string& directory, std::shared_ptr<DirectoryLock>& lock) {
+  if (lock != nullptr) {
+    return {};
+  }
+  if (Status made = createDirectoriesOf(checkpointPath(directory)); !made.ok()) {
+    return made;
+  }
+  // Without a lock file, two jobs cannot see each other; the checkpoint is as good.
+  DirectoryLock::Result result = DirectoryLock::acquire(directory);
+  lock = std::move(result.lock);
+  if (result.holder.empty()) {
+    return {};
+  }
+  return {ErrorCode::kFailedPrecondition,
+          "CheckpointStore: " +
+              gotExpected("the directory " + directory + ", in which " + result.holder + " writes",
+                          "one of its own for each job")};
+}
+
+}  // namespace
+
+Status writeToStore(const std::string& directory, std::shared_ptr<DirectoryLock>& lock,
+                    std::int64_t step, CheckpointRole role, std::int64_t keep,
+                    CheckpointContent& content) {
+  if (Status taken = takeLock(directory, lock); !taken.ok()) {
+    return taken;
+  }
   removeLeftovers(directory);
   const bool isBest = role != CheckpointRole::kNewest;
   Status status =

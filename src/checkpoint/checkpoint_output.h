@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "steptape/base/status.h"
 #include "steptape/checkpoint/checkpoint.h"
 
+#include "blackbox/directory_lock.h"
 #include "checkpoint/checkpoint_archive.h"
 #include "checkpoint/tensor_copies.h"
 
@@ -33,7 +35,11 @@ Status writeCheckpoint(const std::string& path, CheckpointContent& content);
 
 /// Writes a checkpoint of a CheckpointStore, gives it its names, and removes the files that it
 /// replaces.
-Status writeToStore(const std::string& directory, std::int64_t step, CheckpointRole role,
-                    std::int64_t keep, CheckpointContent& content);
+///
+/// @param lock Of the directory; taken if it is null.
+/// @return also kFailedPrecondition: another process has the lock.
+Status writeToStore(const std::string& directory, std::shared_ptr<DirectoryLock>& lock,
+                    std::int64_t step, CheckpointRole role, std::int64_t keep,
+                    CheckpointContent& content);
 
 }  // namespace steptape::detail

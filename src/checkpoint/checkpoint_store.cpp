@@ -54,6 +54,10 @@ void CheckpointCopy::wait() {
   }
 }
 
+struct CheckpointStore::Claim {
+  std::shared_ptr<detail::DirectoryLock> lock;
+};
+
 /// What saveAsync() uses, from the first call on.
 struct CheckpointStore::Background {
   std::shared_ptr<CheckpointCopy::Pending> pending = std::make_shared<CheckpointCopy::Pending>();
@@ -63,7 +67,10 @@ struct CheckpointStore::Background {
 
 CheckpointStore::CheckpointStore(std::string directory, std::shared_ptr<Communicator> world,
                                  CheckpointStoreOptions options)
-    : directory_(std::move(directory)), world_(std::move(world)), options_(options) {
+    : directory_(std::move(directory)),
+      world_(std::move(world)),
+      options_(options),
+      claim_(std::make_shared<Claim>()) {
   if (directory_.empty()) {
     throw Error(ErrorCode::kInvalidArgument,
                 "CheckpointStore: got an empty directory name; expected a path");
@@ -99,7 +106,8 @@ std::string CheckpointStore::save(const torch::nn::Module& module,
   const std::int64_t step = progress.step;
   auto content = detail::collectContent(module, optimizer, std::move(progress), *world_, schedule);
   const Status status =
-      content ? detail::writeToStore(directory_, step, role, options_.keep, *content) : Status();
+      content ? detail::writeToStore(directory_, claim_->lock, step, role, options_.keep, *content)
+              : Status();
   detail::shareRootsStatus(status, *world_).throwIfError();
   return pathFor(role, step);
 }
@@ -131,9 +139,9 @@ CheckpointCopy CheckpointStore::saveAsync(const torch::nn::Module& module,
     pending->copies.start();
     // A std::function requires a copyable callable, and the content cannot be copied.
     auto shared = std::make_shared<detail::CheckpointContent>(*std::move(content));
-    background_->thread.start([=, directory = directory_, keep = options_.keep] {
+    background_->thread.start([=, directory = directory_, claim = claim_, keep = options_.keep] {
       pending->copies.finish();
-      return detail::writeToStore(directory, step, role, keep, *shared);
+      return detail::writeToStore(directory, claim->lock, step, role, keep, *shared);
     });
   }
   background_->underWay = {step, secondsSince(start), 0};

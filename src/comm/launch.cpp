@@ -15,7 +15,7 @@
 namespace steptape::detail {
 namespace {
 
-using Variables = std::function<const char*(const char*)>;
+using Variables = VariableLookup;
 
 std::string textOf(const Variables& variable, const char* name) {
   const char* const text = variable(name);
@@ -142,13 +142,16 @@ Launch storeLaunch(const Variables& variable) {
   const Numbers numbers = numbersOf(variable, "RANK", "WORLD_SIZE");
   launch.rank = numbers.rank;
   launch.size = numbers.size;
+  launch.job = JobIdentity::ofThisProcess(variable);
+  launch.job.step.clear();  // launchers of one job may each be in a step of their own
   takeAddress(variable, launch);
   launch.isServedByAgent = textOf(variable, "TORCHELASTIC_USE_AGENT_STORE") == "True";
   return launch;
 }
 
-/// Returns a port below the usual ranges for outgoing connections, different for jobs and steps.
-int portOfJob(const Variables& variable) {
+/// Returns the ports that a step tries in turn: below the usual ranges for outgoing connections, and
+/// the first one different for neighboring jobs and steps.
+std::vector<int> portsOfJob(const Variables& variable) {
   constexpr int kFirst = 20000;
   constexpr int kCount = 10000;
   constexpr int kMostNumber = 1 << 30;
@@ -156,7 +159,14 @@ int portOfJob(const Variables& variable) {
   const int step =
       hasAll(variable, {"SLURM_STEP_ID"}) ? numberOf(variable, "SLURM_STEP_ID", 0, kMostNumber) : 0;
   constexpr int kStepsApart = 7;  // of neighboring jobs
-  return kFirst + static_cast<int>((std::int64_t{job} * kStepsApart + step) % kCount);
+  const std::int64_t number = std::int64_t{job} * kStepsApart + step;
+  constexpr int kTries = 8;
+  constexpr int kPortsApart = 1009;  // so that ports of neighboring jobs are not tried in turn
+  std::vector<int> ports;
+  for (int i = 0; i < kTries; ++i) {
+    ports.push_back(kFirst + static_cast<int>((number + std::int64_t{i} * kPortsApart) % kCount));
+  }
+  return ports;
 }
 
 Launch srunLaunch(const Variables& variable) {
@@ -166,6 +176,7 @@ Launch srunLaunch(const Variables& variable) {
   const Numbers numbers = numbersOf(variable, "SLURM_PROCID", "SLURM_STEP_NUM_TASKS");
   launch.rank = numbers.rank;
   launch.size = numbers.size;
+  launch.job = JobIdentity::ofThisProcess(variable);
   if (hasAll(variable, {"MASTER_ADDR", "MASTER_PORT"})) {
     takeAddress(variable, launch);
     return launch;
@@ -180,8 +191,13 @@ Launch srunLaunch(const Variables& variable) {
                 "srun has started this process, and neither MASTER_ADDR nor SLURM_STEP_NODELIST "
                 "tells where rank 0 is; expected one of them");
   }
-  launch.port = hasAll(variable, {"MASTER_PORT"}) ? numberOf(variable, "MASTER_PORT", 1, kMostPort)
-                                                  : (launch.size > 1 ? portOfJob(variable) : 0);
+  if (hasAll(variable, {"MASTER_PORT"})) {
+    launch.port = numberOf(variable, "MASTER_PORT", 1, kMostPort);
+  } else if (launch.size > 1) {
+    launch.otherPorts = portsOfJob(variable);
+    launch.port = launch.otherPorts.front();
+    launch.otherPorts.erase(launch.otherPorts.begin());
+  }
   return launch;
 }
 

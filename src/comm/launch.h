@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <string>
+#include <vector>
 
 #include "steptape/base/export.h"
+
+#include "blackbox/job_identity.h"
 
 namespace steptape::detail {
 
@@ -23,6 +25,10 @@ struct Launch {
   int size = 1;
   std::string host;  ///< Of the store.
   int port = 0;
+  /// Where the store is instead, in this order, while another service holds a port that nobody
+  /// chose; empty for MASTER_PORT.
+  std::vector<int> otherPorts;
+  JobIdentity job;
   bool isServedByAgent = false;  ///< Whether the launcher serves the store; else rank 0 does.
 };
 
@@ -36,7 +42,8 @@ struct LaunchSupport {
 ///
 /// - torchrun, or any program that sets `RANK`, `WORLD_SIZE`, `MASTER_ADDR` and `MASTER_PORT`.
 /// - srun, by `SLURM_PROCID` and `SLURM_STEP_NUM_TASKS`. Without `MASTER_ADDR` and `MASTER_PORT`,
-///   the store is on the first node of the step, at a port that depends on job and step.
+///   the store is on the first node of the step, at a port that depends on job and step, or at one
+///   of a few others if that is taken.
 /// - MPI, by the variables of Open MPI, of MPICH and its relatives, and of PMIx.
 ///
 /// `STEPTAPE_LAUNCHER` chooses one: `mpi`, `torchrun`, `srun` or `none`.
@@ -44,8 +51,7 @@ struct LaunchSupport {
 /// @param variable Returns the value of an environment variable, or null.
 /// @throws Error(kFailedPrecondition) if variables are missing, or if two launchers contradict each
 ///         other; Error(kInvalidArgument) if a variable has no possible value.
-STEPTAPE_EXPORT Launch findLaunch(const LaunchSupport& support,
-                                  const std::function<const char*(const char*)>& variable);
+STEPTAPE_EXPORT Launch findLaunch(const LaunchSupport& support, const VariableLookup& variable);
 /// Looks into the environment of this process.
 STEPTAPE_EXPORT Launch findLaunch(const LaunchSupport& support);
 
@@ -66,15 +72,14 @@ struct MpiWorld {
 /// tell is accepted: ranks can join it later.
 ///
 /// @throws Error(kInvalidArgument) if a variable has no possible value.
-STEPTAPE_EXPORT std::string foreignLauncherBecause(
-    const MpiWorld& world, const std::function<const char*(const char*)>& variable);
+STEPTAPE_EXPORT std::string foreignLauncherBecause(const MpiWorld& world,
+                                                   const VariableLookup& variable);
 /// Looks into the environment of this process.
 STEPTAPE_EXPORT std::string foreignLauncherBecause(const MpiWorld& world);
 
 /// Returns what to warn of if this process, which no launcher has started, runs in an allocation of
 /// Slurm for several tasks; else empty, also if `STEPTAPE_LAUNCHER` is set.
-STEPTAPE_EXPORT std::string aloneInAllocation(
-    const std::function<const char*(const char*)>& variable);
+STEPTAPE_EXPORT std::string aloneInAllocation(const VariableLookup& variable);
 /// Looks into the environment of this process, and prints the warning to stderr.
 STEPTAPE_EXPORT void warnIfAloneInAllocation();
 

@@ -6,6 +6,8 @@
 #include <sched.h>
 #include <thread>
 
+#include "base/running_time.h"
+
 namespace steptape::detail {
 
 /// Pauses between polls for an event on another rank, and checks the timeout.
@@ -28,15 +30,14 @@ class PollPause {
     if (polls_ < kEagerPolls) {
       return true;
     }
-    const auto now = Clock::now();
     if (polls_ == kEagerPolls) {
-      start_ = now;
+      time_.restart();
     }
-    waited_ = now - start_;
-    if (waited_ > timeout_) {
+    const Duration waited = time_.look();
+    if (waited > timeout_) {
       return false;
     }
-    if (waited_ < kYieldFor || polls_ % kPollsBetweenNaps != 0) {
+    if (waited < kYieldFor || polls_ % kPollsBetweenNaps != 0) {
       sched_yield();
     } else {
       std::this_thread::sleep_for(kNap);
@@ -48,11 +49,11 @@ class PollPause {
   /// Returns whether next() has slept. From then on, there is time for work that a short wait must
   /// avoid.
   bool hasNapped() const { return hasNapped_; }
-  /// Returns the time since the first phase ended, as of the last next().
-  Duration waited() const { return waited_; }
+  /// Returns the time since the first phase ended, as of the last next(), without time in which
+  /// this process was stopped.
+  Duration waited() const { return time_.passed(); }
 
  private:
-  using Clock = std::chrono::steady_clock;
   static constexpr std::uint64_t kEagerPolls = 256;
   static constexpr std::uint64_t kPollsBetweenNaps = 64;
   static constexpr std::chrono::milliseconds kYieldFor{10};
@@ -60,9 +61,9 @@ class PollPause {
 
   std::chrono::milliseconds timeout_;
   std::uint64_t polls_ = 0;
-  // End of the first phase. That phase does not read the clock, which costs as much as a poll.
-  Clock::time_point start_;
-  Duration waited_{};
+  // From the end of the first phase. That phase does not read the clock, which costs as much as a
+  // poll.
+  RunningTime time_;
   bool hasNapped_ = false;
 };
 

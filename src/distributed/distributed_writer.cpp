@@ -10,19 +10,25 @@
 #include "blackbox/state_page.h"
 #include "distributed/open_on_all_ranks.h"
 #include "distributed/reduced_log.h"
+#include "writer/run_claim.h"
 #include "writer/run_place.h"
 
 namespace steptape {
 namespace {
 
 /// Opens this rank's writer and sets `logDir` to the root's. Collective.
+///
+/// @param claim The root's of the job's run, which holds it until its writer is open.
 SummaryWriter openLocalWriter(std::string& logDir,
                               const std::shared_ptr<Communicator>& communicator,
-                              const DistributedWriterOptions& options) {
+                              const DistributedWriterOptions& options, detail::RunClaim* claim) {
   if (!communicator) {
     throw Error(ErrorCode::kInvalidArgument,
                 "DistributedWriter: the communicator is null; give mpi::world() or, for one "
                 "process, std::make_shared<Communicator>()");
+  }
+  if (communicator->isRoot() && options.writer.occupied == OccupiedRun::kNewDirectory) {
+    *claim = detail::chooseRun(&logDir, options.writer);
   }
   logDir = detail::valueOfRoot(*communicator, logDir);
   if (detail::StatePage* const page = detail::StatePage::current()) {
@@ -84,7 +90,8 @@ class DistributedWriter::Impl {
 
 DistributedWriter::DistributedWriter(std::string logDir, std::shared_ptr<Communicator> communicator,
                                      DistributedWriterOptions options) {
-  SummaryWriter local = openLocalWriter(logDir, communicator, options);
+  detail::RunClaim claim;
+  SummaryWriter local = openLocalWriter(logDir, communicator, options, &claim);
   impl_ = std::make_unique<Impl>(std::move(local), std::move(communicator), options);
   local_ = &impl_->localWriter();
   if (options.rankPolicy == RankPolicy::kPerRank) {

@@ -11,6 +11,7 @@
 #include "steptape/base/error.h"
 
 #include "base/mutex.h"
+#include "base/running_time.h"
 #include "nccl/nccl_library.h"
 
 namespace steptape::detail {
@@ -58,7 +59,7 @@ struct NcclGroup::State {
   struct Operation {
     std::string name;
     std::function<bool()> hasEnded;
-    Clock::time_point oldestSince;
+    RunningTime oldest;  // since it is the oldest one
   };
 
   std::shared_ptr<const NcclLibrary> nccl;
@@ -90,7 +91,7 @@ struct NcclGroup::State {
     while (!operations.empty() && operations.front().hasEnded()) {
       operations.pop_front();
       if (!operations.empty()) {
-        operations.front().oldestSince = Clock::now();
+        operations.front().oldest.restart();
       }
     }
   }
@@ -111,7 +112,7 @@ struct NcclGroup::State {
     nccl->commGetAsyncError(comm, &result);
     if (NcclLibrary::failed(result)) {
       abort(nccl->reportOf(result) + where);
-    } else if (Clock::now() - operations.front().oldestSince > timeout) {
+    } else if (operations.front().oldest.look() > timeout) {
       abort("the GPUs of other ranks did not come within " + std::to_string(timeout.count()) +
             " ms" + where);
     }
@@ -204,7 +205,8 @@ void NcclGroup::watch(const std::string& name, std::function<bool()> hasEnded) {
   {
     const MutexLock lock(state_->mutex);
     state_->dropEnded();
-    state_->operations.push_back({name, std::move(hasEnded), Clock::now()});
+    state_->operations.push_back({name, std::move(hasEnded), RunningTime()});
+    state_->operations.back().oldest.restart();
   }
   if (!thread_) {
     thread_ =

@@ -5,6 +5,7 @@
 
 #include "steptape/base/error.h"
 
+#include "base/running_time.h"
 #include "comm/group_messages.h"
 
 namespace steptape::detail {
@@ -16,6 +17,9 @@ std::chrono::steady_clock::duration askBefore(std::chrono::milliseconds moment) 
   const std::chrono::steady_clock::duration exact = moment;
   return exact - std::min<std::chrono::steady_clock::duration>(exact / 4, std::chrono::seconds(1));
 }
+
+/// A caller of poll() may compute for long between two calls, which counts as waiting.
+constexpr std::chrono::minutes kLongestBetweenPolls{1};
 
 /// The caller's handle of a QueuedCollective.
 class EngineCollective final : public PendingCollective {
@@ -44,8 +48,9 @@ class EngineCollective final : public PendingCollective {
   std::shared_ptr<Engine> engine_;
   StallLimits limits_;
   std::shared_ptr<QueuedCollective> collective_;
-  PollPause pause_;              // of both waits, which share the time limit
-  Clock::time_point firstPoll_;  // epoch: none yet
+  PollPause pause_;  // of both waits, which share the time limit
+  bool hasPolled_ = false;
+  RunningTime polled_{kLongestBetweenPolls};  // from the first poll() on
   bool hasWarned_ = false;
 };
 
@@ -89,16 +94,17 @@ bool EngineCollective::poll() {
   if (hasEnded()) {
     return true;
   }
-  const Clock::time_point now = Clock::now();
-  if (firstPoll_ == Clock::time_point()) {
-    firstPoll_ = now;
+  if (!hasPolled_) {
+    hasPolled_ = true;
+    polled_.restart();
   }
+  const Clock::duration waited = polled_.look();
   constexpr std::chrono::milliseconds kUsualWait{10};
-  if (now - firstPoll_ > kUsualWait) {
-    lookForOthers(now - firstPoll_);
+  if (waited > kUsualWait) {
+    lookForOthers(waited);
     giveUpIfLost([this] { return hasEnded(); });
   }
-  if (now - firstPoll_ > limits_.timeout) {
+  if (waited > limits_.timeout) {
     giveUp();
   }
   return false;

@@ -8,7 +8,7 @@
 namespace steptape::detail {
 
 /// Returns what must be equal on all ranks for them to understand each other's messages and shared
-/// memory: "Steptape 0.1.0, protocol 1".
+/// memory: "Steptape 0.1.0, protocol 2".
 STEPTAPE_EXPORT std::string protocolText();
 
 /// @throws Error(kRankMismatch): a rank of the job has `got` where rank 0 has `expected`.

@@ -529,6 +529,7 @@ void Backend::answer(PendingRequest* request) {
   }
   if (request->what != Request::kFlush) {
     secure();  // what was dropped must not come back
+    run->context().release();
   }
   if (request->what == Request::kDetach) {
     forget(run);

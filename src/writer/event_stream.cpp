@@ -50,6 +50,9 @@ EventStream::EventStream(RunContext* context, std::string directory, OpenFiles* 
 
 Status EventStream::create(double wallTime) {
   if (!file_.created()) {
+    if (Status claimed = context_->claim(); !claimed.ok()) {
+      return claimed;
+    }
     Status made = file_.create(directory_, wallTime, context_->options().filenameSuffix);
     if (!made.ok()) {
       return made;

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "writer/run_claim.h"
+
 namespace steptape::detail {
 
 RunContext::RunContext(std::string directory, WriterOptions options)
@@ -23,6 +25,22 @@ void RunContext::noteFile(std::list<File> one) noexcept {
 std::vector<RunContext::File> RunContext::files() const {
   MutexLock lock(mutex_);
   return {files_.begin(), files_.end()};
+}
+
+Status RunContext::claim() {
+  const MutexLock lock(mutex_);
+  if (lock_ != nullptr) {
+    return {};
+  }
+  RunClaim claim = claimRun(directory_, options_);
+  lock_ = std::move(claim.lock);
+  return claim.isOccupied() ? claim.status : Status();
+}
+
+void RunContext::release() {
+  std::shared_ptr<DirectoryLock> released;
+  const MutexLock lock(mutex_);
+  released.swap(lock_);
 }
 
 void RunContext::changeBacklog(std::size_t from, std::size_t to) {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <list>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "steptape/writer/writer_options.h"
 
 #include "base/mutex.h"
+#include "blackbox/directory_lock.h"
 #include "writer/loss_log.h"
 #include "writer/memory_budget.h"
 #include "writer/reporter.h"
@@ -48,6 +50,14 @@ class RunContext {
   void noteFile(std::list<File> one) noexcept;
   std::vector<File> files() const;
 
+  // --- Who else writes there ---------------------------------------------------------------------
+
+  /// Shows other processes that the run's directory is in use. Does nothing if it is shown.
+  /// @return kFailedPrecondition if another process has it.
+  Status claim();
+  /// Lets others have it.
+  void release();
+
   // --- Whether there is room ---------------------------------------------------------------------
 
   MemoryBudget& memory() { return memory_; }
@@ -81,6 +91,7 @@ class RunContext {
   MemoryBudget memory_;
   mutable Mutex mutex_;
   std::list<File> files_ STEPTAPE_GUARDED_BY(mutex_);
+  std::shared_ptr<DirectoryLock> lock_ STEPTAPE_GUARDED_BY(mutex_);
 };
 
 }  // namespace steptape::detail

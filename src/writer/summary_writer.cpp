@@ -7,13 +7,15 @@
 
 #include "base/got_expected.h"
 #include "base/host_name.h"
+#include "blackbox/job_identity.h"
 #include "writer/scalar_json_export.h"
 #include "writer/writer_core.h"
 
 namespace steptape {
 namespace {
 
-/// Returns `runs/Nov21_14-03-59_host<comment>`, in local time.
+/// Returns `runs/Nov21_14-03-59_host<comment>`, in local time, and with "_job41" before the comment
+/// in a job of a scheduler: elements of an array start in the same second.
 /// @source tensorboardX/writer.py, SummaryWriter.__init__
 std::string defaultLogDir(const WriterOptions& options) {
   const Clock& clock = options.clock ? *options.clock : Clock::system();
@@ -22,7 +24,9 @@ std::string defaultLogDir(const WriterOptions& options) {
   localtime_r(&seconds, &local);
   char stamp[32];
   std::strftime(stamp, sizeof(stamp), "%b%d_%H-%M-%S", &local);
-  return "runs/" + std::string(stamp) + "_" + detail::hostName() + options.comment;
+  const std::string job = detail::schedulerJobLabel();
+  return "runs/" + std::string(stamp) + "_" + detail::hostName() +
+         (job.empty() ? "" : "_job" + job) + options.comment;
 }
 
 void endSession(detail::WriterCore& core) noexcept {
@@ -39,6 +43,9 @@ SummaryWriter::SummaryWriter() : SummaryWriter(WriterOptions()) {}
 
 SummaryWriter::SummaryWriter(WriterOptions options) {
   std::string logDir = options.enabled ? defaultLogDir(options) : std::string();
+  if (options.occupied == OccupiedRun::kRefuse) {
+    options.occupied = OccupiedRun::kNewDirectory;
+  }
   core_ = detail::WriterCore::create(std::move(logDir), std::move(options));
 }
 

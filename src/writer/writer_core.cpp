@@ -9,6 +9,7 @@
 #include "base/got_expected.h"
 #include "blackbox/state_page.h"
 #include "writer/recovery.h"
+#include "writer/run_claim.h"
 #include "writer/run_place.h"
 
 namespace steptape::detail {
@@ -39,7 +40,12 @@ std::shared_ptr<WriterCore> WriterCore::create(std::string directory, WriterOpti
   // Before the new event file: what is recovered must come before it in the order of names.
   RecoveryReport recovered;
   std::string place;
+  RunClaim claim;  // before the run has one of its own
   if (options.enabled) {
+    claim = chooseRun(&directory, options);
+    if (claim.isOccupied()) {
+      claim.status.throwIfError();
+    }
     recovered = recoverRuns({directory});
     place = placeOf(directory).directory;
   }
@@ -50,6 +56,9 @@ std::shared_ptr<WriterCore> WriterCore::create(std::string directory, WriterOpti
           {ErrorCode::kDataLoss, "SummaryWriter: recovering what process " +
                                      std::to_string(process.pid) + " has left: " + problem});
     }
+  }
+  if (!claim.status.ok()) {
+    core->context().reporter().report(claim.status);
   }
   if (core->context().options().enabled) {
     StatePage::keep();

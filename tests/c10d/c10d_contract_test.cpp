@@ -37,12 +37,13 @@ std::shared_ptr<c10d::detail::TcpStore> store() {
 std::shared_ptr<Communicator> meetAgain(const c10d::EnvironmentOptions& options) {
   detail::LaunchSupport support;
   support.hasStore = true;
-  const detail::Launch launch = detail::findLaunch(support);
+  detail::Launch launch = detail::findLaunch(support);
+  launch.isServedByAgent = true;  // one start follows the other at this store
   if (launch.size == 1) {
     return std::make_shared<Communicator>();
   }
-  const c10d::detail::Meeting meeting =
-      c10d::detail::meet(store(), launch, options.ranksPerNode, std::chrono::seconds(30));
+  const c10d::detail::Meeting meeting = c10d::detail::meet(
+      store(), store()->address(), launch, options.ranksPerNode, std::chrono::seconds(30));
   std::vector<int> ranks(static_cast<std::size_t>(launch.size));
   std::iota(ranks.begin(), ranks.end(), 0);
   return c10d::detail::C10dCommunicator::make({store(), options}, meeting.store, meeting.prefix,

@@ -34,7 +34,8 @@ int main(int argc, char** argv) {
   if (first == "serve") {
     return serve();
   }
-  const char* const rank = std::getenv("RANK");
+  const char* const variable = std::getenv("RANK") != nullptr ? "RANK" : "SLURM_PROCID";
+  const std::string rank = std::getenv(variable);
   try {
     steptape::c10d::EnvironmentOptions options;
     options.timeout = std::chrono::milliseconds(std::atoi(first.c_str()));
@@ -47,7 +48,7 @@ int main(int argc, char** argv) {
               << std::flush;
     return 0;
   } catch (const std::exception& error) {
-    std::cout << "rank " + std::string(rank) + ": " + error.what() + "\n" << std::flush;
+    std::cout << "rank " + rank + ": " + error.what() + "\n" << std::flush;
     return 1;
   }
 }

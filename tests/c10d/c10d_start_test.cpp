@@ -3,12 +3,15 @@
 
 #include <arpa/inet.h>
 #include <chrono>
+#include <map>
+#include <memory>
 #include <string>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "steptape/testing/temp_dir.h"
 
+#include "comm/launch.h"
 #include "support/job.h"
 #include "support/other_build.h"
 
@@ -25,12 +28,16 @@ using ::testing::HasSubstr;
 /// A port of this machine, with nobody who serves it, or with somebody who never answers.
 class Port {
  public:
-  explicit Port(bool listens) {
+  /// @param number 0: any. Of one that is taken, name() is "0".
+  explicit Port(bool listens, int number = 0) {
     socket_ = socket(AF_INET6, SOCK_STREAM, 0);
     sockaddr_in6 address{};
     address.sin6_family = AF_INET6;
     socklen_t length = sizeof address;
-    EXPECT_EQ(bind(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    address.sin6_port = htons(static_cast<std::uint16_t>(number));
+    if (bind(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
+      return;
+    }
     EXPECT_EQ(getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &length), 0);
     number_ = ntohs(address.sin6_port);
     if (listens) {
@@ -62,6 +69,28 @@ std::string rankOf(int rank, int size, const std::string& port,
                    const std::string& host = "localhost") {
   return "RANK=" + std::to_string(rank) + " WORLD_SIZE=" + std::to_string(size) +
          " MASTER_ADDR=" + host + " MASTER_PORT=" + port + " ";
+}
+
+/// The same, as srun starts it in a step of a job.
+std::string taskOf(int rank, int size, const std::string& job, const std::string& port = "") {
+  return "SLURM_PROCID=" + std::to_string(rank) + " SLURM_STEP_NUM_TASKS=" + std::to_string(size) +
+         " SLURM_JOB_ID=" + job + " SLURM_STEP_ID=0 MASTER_ADDR=localhost " +
+         (port.empty() ? "" : "MASTER_PORT=" + port + " ");
+}
+
+/// Returns the port at which the ranks of that step meet.
+int portOfJob(const std::string& job) {
+  const std::map<std::string, std::string> variables = {{"SLURM_PROCID", "0"},
+                                                        {"SLURM_STEP_NUM_TASKS", "2"},
+                                                        {"SLURM_JOB_ID", job},
+                                                        {"SLURM_STEP_ID", "0"},
+                                                        {"MASTER_ADDR", "localhost"}};
+  return detail::findLaunch({},
+                            [&variables](const char* name) {
+                              const auto found = variables.find(name);
+                              return found == variables.end() ? nullptr : found->second.c_str();
+                            })
+      .port;
 }
 
 JobEnd runScript(const std::string& script) {
@@ -162,6 +191,43 @@ TEST(C10dStart, AtAStoreWithTheKeysOfEarlierStartsIgnoresThem) {
   EXPECT_EQ(joined, 6U) << job.output;
   EXPECT_THAT(job.output, HasSubstr("rank 1: the start of the job: rank 0 of 2 did not come"));
   EXPECT_THAT(job.output, HasSubstr("rank 0: the start of the job: rank 1 of 2 did not come"));
+}
+
+TEST(C10dStart, OfTwoJobsWithOnePortKeepsThemApart) {
+  const Port port(/*listens=*/false);
+  const testing::TempDir directory;
+  // Rank 0 of job 41 serves; rank 1 of job 42 comes to it before rank 1 of job 41 does, which waits
+  // until rank 0 of job 42 has found the port taken.
+  const JobEnd job = runScript(
+      taskOf(0, 2, "41", port.name()) + kProgram + " 60000 & " + taskOf(1, 2, "42", port.name()) +
+      kProgram + " 60000 & " + "wait -n; " + taskOf(0, 2, "42", port.name()) + kProgram +
+      " 2000; " + taskOf(1, 2, "41", port.name()) + kProgram + " 60000; wait");
+  EXPECT_THAT(job.output, HasSubstr("rank 0 of 2 has joined"));
+  EXPECT_THAT(job.output, HasSubstr("rank 1 of 2 has joined"));
+  EXPECT_THAT(
+      job.output,
+      ContainsRegex("rank 1: the store at localhost:" + port.name() +
+                    " \\(MASTER_ADDR:MASTER_PORT\\): got process [0-9]+ on [^ ]+ of step 0 of "
+                    "job 41 of Slurm, user [0-9]+, whose job is another one; expected rank 0 "
+                    "of the job of rank 1, process [0-9]+ on [^ ]+ of step 0 of job 42"));
+  EXPECT_THAT(job.output,
+              ContainsRegex("rank 0: rank 0 cannot serve the store at localhost:" + port.name() +
+                            " \\(MASTER_ADDR:MASTER_PORT\\): got a port that is held by process "
+                            "[0-9]+ on [^ ]+ of step 0 of job 41 of Slurm"));
+}
+
+TEST(C10dStart, AtAPortThatNobodyChoseTakesAnotherIfItIsTaken) {
+  // A job whose port another service holds.
+  std::unique_ptr<Port> port;
+  std::string job;
+  for (int number = 1; port == nullptr || port->name() == "0"; ++number) {
+    job = std::to_string(number);
+    port = std::make_unique<Port>(/*listens=*/true, portOfJob(job));
+  }
+  const JobEnd end = runScript(taskOf(1, 2, job) + kProgram + " 60000 & " + taskOf(0, 2, job) +
+                               kProgram + " 60000; wait");
+  EXPECT_THAT(end.output, HasSubstr("rank 0 of 2 has joined"));
+  EXPECT_THAT(end.output, HasSubstr("rank 1 of 2 has joined"));
 }
 
 TEST(C10dStart, UnderMpiexecAloneIsRefused) {

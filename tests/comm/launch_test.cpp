@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 
 #include "steptape/comm/environment.h"
@@ -91,6 +92,29 @@ TEST(Launch, IsFoundOfSrunWithTheFirstNodeAndAPortOfTheStep) {
   const Launch chosen = launchIn(with(kSrun, {{"MASTER_ADDR", "head"}, {"MASTER_PORT", "1234"}}));
   EXPECT_EQ(chosen.host, "head");
   EXPECT_EQ(chosen.port, 1234);
+  EXPECT_TRUE(chosen.otherPorts.empty());
+}
+
+TEST(Launch, OfSrunTriesOtherPortsThanThoseOfNeighboringJobs) {
+  const Launch launch = launchIn(kSrun);
+  std::set<int> ports(launch.otherPorts.begin(), launch.otherPorts.end());
+  ports.insert(launch.port);
+  EXPECT_EQ(ports.size(), launch.otherPorts.size() + 1);
+  EXPECT_GE(ports.size(), 8U);
+  EXPECT_GE(*ports.begin(), 20000);
+  EXPECT_LT(*ports.rbegin(), 30000);
+  // Step 7 of a job begins at the same port as step 0 of the next one.
+  const Launch next = launchIn(with(kSrun, {{"SLURM_JOB_ID", "1234568"}, {"SLURM_STEP_ID", "0"}}));
+  const Launch seventh = launchIn(with(kSrun, {{"SLURM_STEP_ID", "7"}}));
+  EXPECT_EQ(seventh.port, next.port);
+  EXPECT_FALSE(detail::canBeOfOneJob(seventh.job, next.job));
+}
+
+TEST(Launch, KnowsItsJobAndOfSrunItsStep) {
+  EXPECT_EQ(launchIn(kSrun).job.job, "job 1234567 of Slurm");
+  EXPECT_EQ(launchIn(kSrun).job.step, "2");
+  // Agents of torchrun may each be in a step of their own.
+  EXPECT_EQ(launchIn(with(kTorchrun, kSrun)).job.step, "");
 }
 
 TEST(Launch, OfSrunIsByMpiIfMpiIsTold) {

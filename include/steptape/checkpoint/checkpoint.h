@@ -193,8 +193,9 @@ class STEPTAPE_EXPORT CheckpointCopy {
 ///
 /// Each is a file of saveCheckpoint() and appears complete or not at all: if the job dies while it
 /// writes one, the previous ones remain. Use one directory per run: if a run restarts from an
-/// earlier step, or from scratch, its first checkpoint replaces those with later steps. Temporary
-/// files of jobs that died are removed with the next checkpoint.
+/// earlier step, or from scratch, its first checkpoint replaces those with later steps. While a job
+/// lives that writes there, the checkpoints of another one are refused. Temporary files of jobs that
+/// died are removed with the next checkpoint.
 ///
 /// All calls except bestPath() are collectives in which only the root touches the disk. They throw
 /// the same error on every rank. While saveAsync() writes, each of them first waits as wait() does.
@@ -216,6 +217,7 @@ class STEPTAPE_EXPORT CheckpointStore {
   /// @param role Selects other names than that.
   /// @return its path; the first one if it has two names.
   /// @throws Error as for saveCheckpoint(); previous checkpoints then remain.
+  ///         Error(kFailedPrecondition) with the process and job that already write there.
   std::string save(const torch::nn::Module& module, const torch::optim::Optimizer& optimizer,
                    TrainingProgress progress, const LearningRateSchedule* schedule = nullptr,
                    CheckpointRole role = CheckpointRole::kNewest);
@@ -290,6 +292,7 @@ class STEPTAPE_EXPORT CheckpointStore {
 
  private:
   struct Background;
+  struct Claim;
 
   std::string pathFor(CheckpointRole role, std::int64_t step) const;
   template <typename Use>
@@ -298,6 +301,7 @@ class STEPTAPE_EXPORT CheckpointStore {
   std::string directory_;
   std::shared_ptr<Communicator> world_;
   CheckpointStoreOptions options_;
+  std::shared_ptr<Claim> claim_;            ///< That the root's process writes there.
   std::unique_ptr<Background> background_;  ///< From the first saveAsync() on.
 };
 

@@ -68,14 +68,19 @@ class WriterCore;
 /// @threads Thread-safe, except construction, move and destruction.
 class STEPTAPE_EXPORT SummaryWriter {
  public:
-  /// Writes to `runs/<MonDD_HH-MM-SS>_<host>`, as tensorboardX names it.
+  /// Writes to `runs/<MonDD_HH-MM-SS>_<host>`, as tensorboardX names it; in a job of Slurm, PBS,
+  /// LSF or Flux with `_job<number>` at its end, and the element of an array: `_job50_3`.
   SummaryWriter();
   /// Writes to `runs/<MonDD_HH-MM-SS>_<host><options.comment>`.
   explicit SummaryWriter(WriterOptions options);
   /// Writes to a new event file in `logDir`, which is created if needed. The name of the new file
   /// sorts after the event files that the directory contains.
   ///
-  /// @throws Error(kIoError) if the directory or the file cannot be created.
+  /// @throws Error(kIoError) if the directory or the file cannot be created;
+  ///         Error(kFailedPrecondition) if another process writes the run, see
+  ///         WriterOptions::occupied.
+  /// @cost   Some system calls; up to 20 s if a process of another machine wrote the run a moment
+  ///         ago and was killed: only waiting tells that it ended.
   explicit SummaryWriter(std::string logDir, WriterOptions options = {});
 
   SummaryWriter(SummaryWriter&&) noexcept;

@@ -22,6 +22,14 @@ enum class OverflowPolicy {
   kDropOldest,  ///< Discard the oldest data in the calling thread's queue; never wait.
 };
 
+/// What a SummaryWriter does if another process writes into its directory with the same
+/// WriterOptions::filenameSuffix. Readers would show both as one run: a curve of two trainings.
+enum class OccupiedRun {
+  kRefuse,        ///< The constructor throws, and names the process, its host and its job.
+  kNewDirectory,  ///< Writes to the first of `<directory>_2`, `<directory>_3`, … that nobody uses.
+  kShare,         ///< Writes there, and lets others do the same.
+};
+
 /// How a SummaryWriter names, buffers and writes. The defaults suit a training run.
 struct WriterOptions {
   /// Appended to the name of the default directory; not used when a directory is given.
@@ -29,6 +37,11 @@ struct WriterOptions {
 
   /// Appended to the names of the event files.
   std::string filenameSuffix;
+
+  /// A run whose writer has closed it, or whose process has died, is not occupied: a restarted
+  /// training continues it. The default directory, which nobody chose, is replaced by a new one in
+  /// either case. See docs/logging.md, "One writer for each run".
+  OccupiedRun occupied = OccupiedRun::kRefuse;
 
   /// The step at which a run resumes from a checkpoint: TensorBoard discards points at or after it
   /// in earlier files of this run and of its sub-runs. Default: a new run.

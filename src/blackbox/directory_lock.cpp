@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "blackbox/directory_lock.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <ctime>
+#include <fcntl.h>
+#include <map>
+#include <pthread.h>
+#include <set>
+#include <string_view>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#include "base/file_descriptor.h"
+#include "base/loop_thread.h"
+#include "base/mutex.h"
+#include "base/text.h"
+#include "blackbox/box_file.h"
+#include "blackbox/box_header.h"
+#include "blackbox/job_identity.h"
+
+namespace steptape::detail {
+namespace {
+
+constexpr const char* kName = "/.steptape_owner";
+constexpr std::string_view kMagic = "steptape owner 1\n";
+
+std::int64_t nanosOf(const timespec& time) {
+  constexpr std::int64_t kNanosPerSecond = 1'000'000'000;
+  return std::int64_t{time.tv_sec} * kNanosPerSecond + time.tv_nsec;
+}
+
+/// What the file says.
+struct Owner {
+  std::string boot;  ///< The kernel's number of the boot of the machine.
+  JobIdentity job;
+
+  static Owner ofThisProcess() {
+    return {BoxHeader::textOf(headerOfThisProcess().boot), JobIdentity::ofThisProcess()};
+  }
+  std::string encode() const { return std::string(kMagic) + boot + "\n" + job.encode(); }
+  /// Of a file that is none of ours, everything is unknown.
+  static Owner decode(std::string text) {
+    Owner owner;
+    if (startsWith(text, kMagic)) {
+      text.erase(0, kMagic.size());
+      const std::size_t end = std::min(text.find('\n'), text.size());
+      owner.boot = text.substr(0, end);
+      owner.job = JobIdentity::decode(text.substr(std::min(end + 1, text.size())));
+    }
+    return owner;
+  }
+  std::string describe() const { return job.process.empty() ? "another process" : job.describe(); }
+};
+
+/// Opens the file of an owner. That of another user may be readable only.
+FileDescriptor openOwner(const std::string& path) {
+  int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  if (descriptor < 0 && (errno == EACCES || errno == EPERM)) {
+    descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  }
+  return FileDescriptor(descriptor);
+}
+
+Owner readOwner(const FileDescriptor& file) {
+  std::string text(4096, '\0');
+  const ssize_t bytes = ::pread(file.number(), text.data(), text.size(), 0);
+  text.resize(bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+  return Owner::decode(std::move(text));
+}
+
+bool isNameOf(const FileDescriptor& file, const std::string& path) {
+  struct stat ofFile {};
+  struct stat ofPath {};
+  return ::fstat(file.number(), &ofFile) == 0 && ::lstat(path.c_str(), &ofPath) == 0 &&
+         ofFile.st_dev == ofPath.st_dev && ofFile.st_ino == ofPath.st_ino;
+}
+
+/// @return the time of the last change, in nanoseconds; -1 if it is not known.
+std::int64_t changeOf(const std::string& path) {
+  // Network file systems ask the server when a file is opened, and not always at stat().
+  const FileDescriptor file = openOwner(path);
+  struct stat status {};
+  return file.isOpen() && ::fstat(file.number(), &status) == 0 ? nanosOf(status.st_mtim) : -1;
+}
+
+/// The file of this process, before it has its name.
+struct Draft {
+  std::string path;
+  FileDescriptor file;
+  std::int64_t made = 0;  ///< By the clock of the file system.
+
+  /// @param path Of the owner's file.
+  Status create(const std::string& ownerPath) {
+    static std::atomic<unsigned> last{0};
+    path = ownerPath + "." + std::to_string(::getpid()) + "-" + std::to_string(++last);
+    constexpr unsigned kAnyNewFile = 0666;  // umask(2) removes some of them
+    file = FileDescriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kAnyNewFile));
+    if (!file.isOpen()) {
+      const int error = errno;
+      path.clear();
+      return boxError("create", ownerPath, error);
+    }
+    // Without locks, the time alone holds the file.
+    static_cast<void>(::flock(file.number(), LOCK_EX | LOCK_NB));
+    std::uint64_t written = 0;
+    if (const int error = writeAll(file.number(), Owner::ofThisProcess().encode(), &written)) {
+      return boxError("write", path, error);
+    }
+    struct stat status {};
+    if (::fstat(file.number(), &status) == 0) {
+      made = nanosOf(status.st_mtim);
+    }
+    return {};
+  }
+  /// Gives it the name, unless another file has it.
+  /// @return 0 or an errno.
+  int becomeIfFree(const std::string& name) {
+    if (::link(path.c_str(), name.c_str()) == 0) {
+      return 0;
+    }
+    return errno == EEXIST ? EEXIST : become(name);  // some file systems have no hard links
+  }
+  /// Gives it the name of another file, which loses it.
+  int become(const std::string& name) {
+    if (::rename(path.c_str(), name.c_str()) != 0) {
+      return errno;
+    }
+    path.clear();
+    return 0;
+  }
+  Draft() = default;
+  Draft(const Draft&) = delete;
+  Draft& operator=(const Draft&) = delete;
+  ~Draft() {
+    if (!path.empty()) {
+      ::unlink(path.c_str());
+    }
+  }
+};
+
+/// Waits until it is known whether the process of another machine still renews its file.
+bool isRenewed(const std::string& path, std::int64_t now, const DirectoryLock::Times& times) {
+  const std::int64_t first = changeOf(path);
+  const std::int64_t stale = std::chrono::nanoseconds(times.staleAfter).count();
+  if (first < 0 || now - first >= stale) {
+    return false;
+  }
+  const auto end =
+      std::chrono::steady_clock::now() + std::chrono::nanoseconds(stale - (now - first));
+  const auto pause =
+      std::min<std::chrono::milliseconds>(times.renewal / 5, std::chrono::seconds(1));
+  while (std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(pause);
+    const std::int64_t change = changeOf(path);
+    if (change != first) {
+      return change >= 0;
+    }
+  }
+  return false;
+}
+
+/// Takes the file from nobody, or from a process that has ended. `result.lock` stays null.
+/// @return the file, with its name; closed with `holder` or `problem` set.
+FileDescriptor take(const std::string& path, const DirectoryLock::Times& times,
+                    DirectoryLock::Result* result) {
+  const std::string boot = BoxHeader::textOf(headerOfThisProcess().boot);
+  constexpr int kTries = 100;  // others may come and go meanwhile
+  for (int i = 0; i < kTries; ++i) {
+    Draft draft;
+    if (result->problem = draft.create(path); !result->problem.ok()) {
+      return {};
+    }
+    const FileDescriptor old = openOwner(path);
+    int error = old.isOpen() ? 0 : errno;
+    if (error == ENOENT) {
+      error = draft.becomeIfFree(path);
+    } else if (error == 0) {
+      const int locked = ::flock(old.number(), LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+      const Owner owner = readOwner(old);
+      // A free lock tells only of this machine, and nothing where there are no locks.
+      const bool mayLive = !owner.boot.empty() && (owner.boot != boot || locked != 0);
+      if (locked == EWOULDBLOCK || (mayLive && isRenewed(path, draft.made, times))) {
+        result->holder = owner.describe();
+        return {};
+      }
+      error = isNameOf(old, path) ? draft.become(path) : EEXIST;
+    }
+    if (error != 0 && error != EEXIST) {
+      result->problem = boxError("take", path, error);
+      return {};
+    }
+    if (error == 0 && isNameOf(draft.file, path)) {
+      return std::move(draft.file);
+    }
+  }
+  result->holder = "other processes that come and go";
+  return {};
+}
+
+}  // namespace
+
+/// The file of a directory that this process has.
+struct DirectoryLock::Held {
+  std::string path;
+  FileDescriptor file;
+  pid_t process = ::getpid();
+  bool isLost = false;
+
+  void renew() {
+    if (isLost || !file.isOpen()) {
+      return;
+    }
+    if (!isNameOf(file, path)) {
+      // Removed with its directory, or taken by another machine that saw it unchanged for long.
+      isLost = true;
+      const FileDescriptor other = openOwner(path);
+      if (other.isOpen()) {
+        std::fprintf(stderr, "steptape: %s now belongs to %s: two jobs write in its directory\n",
+                     path.c_str(), readOwner(other).describe().c_str());
+      }
+      return;
+    }
+    static_cast<void>(::futimens(file.number(), nullptr));
+  }
+};
+
+/// The locks of this process, and the thread that renews them. Never destroyed: writers with static
+/// storage may outlive it.
+struct DirectoryLock::Registry {
+  Mutex mutex;
+  std::map<std::string, std::weak_ptr<DirectoryLock>> locks STEPTAPE_GUARDED_BY(mutex);
+  std::map<const Held*, std::shared_ptr<Held>> held STEPTAPE_GUARDED_BY(mutex);
+  std::set<std::string> underWay STEPTAPE_GUARDED_BY(mutex);  // keys that a thread acquires
+  CondVar changed;
+  std::unique_ptr<LoopThread> thread STEPTAPE_GUARDED_BY(mutex);
+
+  static Registry& instance() {
+    static Registry* const kRegistry = [] {
+      pthread_atfork(&beforeFork, &afterForkInParent, &afterForkInChild);
+      return new Registry;
+    }();
+    return *kRegistry;
+  }
+
+  // The mutex is held from one call to the next, across the fork, which the analysis cannot follow.
+  static void beforeFork() STEPTAPE_THREAD_ANNOTATION(no_thread_safety_analysis) {
+    instance().mutex.lock();
+  }
+  static void afterForkInParent() STEPTAPE_THREAD_ANNOTATION(no_thread_safety_analysis) {
+    instance().mutex.unlock();
+  }
+  /// The child must not keep the locks of a parent that dies.
+  static void afterForkInChild() STEPTAPE_THREAD_ANNOTATION(no_thread_safety_analysis) {
+    Registry& registry = instance();
+    for (const auto& [key, held] : registry.held) {
+      held->file = FileDescriptor();
+    }
+    registry.held.clear();
+    registry.locks.clear();
+    registry.underWay.clear();
+    static_cast<void>(registry.thread.release());  // the thread is in the parent
+    registry.mutex.unlock();
+  }
+
+  /// Without the mutex, since a file system can hang.
+  void renewAll() {
+    std::vector<std::shared_ptr<Held>> all;
+    {
+      const MutexLock lock(mutex);
+      for (const auto& [key, each] : held) {
+        all.push_back(each);
+      }
+    }
+    for (const auto& each : all) {
+      each->renew();
+    }
+  }
+
+  void startThread(std::chrono::milliseconds renewal) STEPTAPE_REQUIRES(mutex) {
+    if (thread == nullptr) {
+      thread = std::make_unique<LoopThread>("steptape-owner", [this, renewal] {
+        renewAll();
+        return std::chrono::steady_clock::now() + renewal;
+      });
+    }
+  }
+};
+
+DirectoryLock::Result DirectoryLock::acquire(const std::string& directory,
+                                             const std::string& suffix, const Times& times) {
+  Result result;
+  struct stat status {};
+  if (::stat(directory.c_str(), &status) != 0) {
+    result.problem = boxError("read", directory, errno);
+    return result;
+  }
+  const std::string key =
+      std::to_string(status.st_dev) + " " + std::to_string(status.st_ino) + " " + suffix;
+  Registry& registry = Registry::instance();
+  {
+    const MutexLock lock(registry.mutex);
+    while (registry.underWay.count(key) != 0) {
+      registry.changed.waitUntil(registry.mutex,
+                                 std::chrono::steady_clock::now() + std::chrono::seconds(1));
+    }
+    if ((result.lock = registry.locks[key].lock()) != nullptr) {
+      return result;
+    }
+    registry.underWay.insert(key);
+  }
+  auto held = std::make_shared<Held>();
+  held->path = directory + kName + suffix;
+  held->file = take(held->path, times, &result);
+  const MutexLock lock(registry.mutex);
+  registry.underWay.erase(key);
+  registry.changed.notifyAll();
+  if (held->file.isOpen()) {
+    result.lock.reset(new DirectoryLock(held));
+    registry.locks[key] = result.lock;
+    registry.held[held.get()] = std::move(held);
+    registry.startThread(times.renewal);
+  }
+  return result;
+}
+
+DirectoryLock::~DirectoryLock() {
+  std::unique_ptr<LoopThread> ending;
+  {
+    Registry& registry = Registry::instance();
+    const MutexLock lock(registry.mutex);
+    registry.held.erase(held_.get());
+    if (held_->process != ::getpid()) {
+      return;
+    }
+    // First the name, while the lock is held: whoever waits for it looks whether it has the name.
+    if (held_->file.isOpen() && isNameOf(held_->file, held_->path)) {
+      ::unlink(held_->path.c_str());
+    }
+    for (auto each = registry.locks.begin(); each != registry.locks.end();) {
+      each = each->second.expired() ? registry.locks.erase(each) : std::next(each);
+    }
+    if (registry.held.empty()) {
+      // Outside of the lock, which its last call may take.
+      ending = std::move(registry.thread);
+    }
+  }
+}
+
+}  // namespace steptape::detail
