@@ -35,6 +35,9 @@ namespace steptape::detail {
 namespace {
 
 constexpr std::array<int, 5> kFatalSignals{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+/// End a process that has no handler for them, such as Ctrl-C or a limit of the processor time.
+constexpr std::array<int, 9> kEndingSignals{SIGHUP,  SIGINT,  SIGQUIT, SIGUSR1, SIGUSR2,
+                                            SIGXCPU, SIGXFSZ, SIGPIPE, SIGALRM};
 
 // What the handler reads. The earlier actions change only while no handler of ours is installed.
 std::array<struct sigaction, NSIG> earlierActions;
@@ -42,6 +45,24 @@ std::atomic<StatePage*> notedPage{nullptr};
 std::atomic<bool> areInstalled{false};
 /// The thread that stores a note; 0: none.
 std::atomic<int> storingThread{0};
+
+bool isIn(const int* signals, std::size_t count, int signal) noexcept {
+  for (std::size_t i = 0; i < count; ++i) {
+    if (signals[i] == signal) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool isEnding(int signal) noexcept {
+  return isIn(kEndingSignals.data(), kEndingSignals.size(), signal);
+}
+
+/// Whether an instruction of the program raises the signal, and raises it again if it is repeated.
+bool isOfInstruction(int signal) noexcept {
+  return signal != SIGABRT && isIn(kFatalSignals.data(), kFatalSignals.size(), signal);
+}
 
 int tidNow() noexcept {
   return static_cast<int>(::syscall(SYS_gettid));
@@ -102,7 +123,7 @@ void storeCause(state_layout::Death& death, int signal, const siginfo_t& info, c
   storeWord(death.frameCount, 0);
   storeSigned(death.signal, signal);
   storeSigned(death.code, info.si_code);
-  const bool isFault = info.si_code > 0 && signal != SIGTERM && signal != SIGABRT;
+  const bool isFault = info.si_code > 0 && isOfInstruction(signal);
   storeWord(death.address, isFault ? reinterpret_cast<std::uintptr_t>(info.si_addr) : 0);
   // SI_USER, SI_TKILL and SI_QUEUE tell the sender.
   const bool isSent = info.si_code <= 0;
@@ -156,7 +177,8 @@ void note(int signal, const siginfo_t& info, const void* context) noexcept {
       static_cast<double>(now - known) * nanosPerTick > kAtOnceNanos) {
     // First what cannot fail: the unwinder may fault or wait for a lock.
     storeCause(death, signal, info, context, tid, now);
-    if (!isTermination) {
+    // Those that come from outside may interrupt anything, and where they do says nothing.
+    if (!isTermination && !isEnding(signal)) {
       storeFrames(death, context);
     }
   }
@@ -169,7 +191,7 @@ void takeDefaultWay(int signal, siginfo_t* info) noexcept {
   usual.sa_handler = SIG_DFL;
   sigemptyset(&usual.sa_mask);
   ::sigaction(signal, &usual, nullptr);
-  if (info->si_code > 0 && signal != SIGABRT && signal != SIGTERM) {
+  if (info->si_code > 0 && isOfInstruction(signal)) {
     return;  // the instruction runs again and faults again: a core file then shows the place
   }
   // Sent by a process: again, with the same information. It is not blocked here (SA_NODEFER).
@@ -184,12 +206,17 @@ bool isOurs(const struct sigaction& action) noexcept {
   return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == &onSignal;
 }
 
+/// Whether a handler that was installed after ours has called it: then the process may survive.
+bool isHandedOn(int signal) noexcept {
+  struct sigaction now {};
+  return ::sigaction(signal, nullptr, &now) != 0 || !isOurs(now);
+}
+
 /// Hands the signal on to the action that was there before.
 void handOn(int signal, siginfo_t* info, void* context) noexcept {
   struct sigaction& before = earlierActions[static_cast<std::size_t>(signal)];
-  // A handler that was installed after ours may have called it, and decides itself what follows.
-  struct sigaction now {};
-  const bool isCalledByKernel = ::sigaction(signal, nullptr, &now) == 0 && isOurs(now);
+  // A handler that was installed after ours decides itself what follows.
+  const bool isCalledByKernel = !isHandedOn(signal);
   if (!isFunction(before)) {
     if (isCalledByKernel && before.sa_handler == SIG_DFL) {
       takeDefaultWay(signal, info);
@@ -212,7 +239,9 @@ void handOn(int signal, siginfo_t* info, void* context) noexcept {
 
 void onSignal(int signal, siginfo_t* info, void* context) {
   const int error = errno;
-  note(signal, *info, context);
+  if (!isEnding(signal) || !isHandedOn(signal)) {
+    note(signal, *info, context);
+  }
   handOn(signal, info, context);
   errno = error;
 }
@@ -226,12 +255,15 @@ void catchSignal(int signal) noexcept {
   if (!isFunction(known) && known.sa_handler == SIG_IGN) {
     return;
   }
+  if (isFunction(known) && isEnding(signal)) {
+    return;  // it need not end the process
+  }
   before = known;
   struct sigaction ours {};
   ours.sa_sigaction = &onSignal;
   // SA_NODEFER: if the note itself faults, the next handler still gets its turn.
   ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-  if (signal == SIGTERM) {
+  if (signal == SIGTERM || isEnding(signal)) {
     ours.sa_flags |= SA_RESTART;
   }
   ours.sa_mask = known.sa_mask;
@@ -330,6 +362,9 @@ void catchFatalSignals(StatePage& page) noexcept {
       catchSignal(signal);
     }
     catchSignal(SIGTERM);
+    for (const int signal : kEndingSignals) {
+      catchSignal(signal);
+    }
   } catch (const std::exception&) {
     // Out of memory: signals are not noted.
   }

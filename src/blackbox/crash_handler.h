@@ -13,7 +13,8 @@ namespace steptape::detail {
 class StatePage;
 
 /// Catches SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT and SIGTERM for `page`, and keeps the map of
-/// the program's code in it.
+/// the program's code in it. Also those that end a process unless it has a handler: SIGHUP, SIGINT,
+/// SIGQUIT, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ, SIGPIPE and SIGALRM, if it has none.
 ///
 /// A handler that was installed before is called with the same arguments. A signal that would have
 /// ended the process ends it; one that was ignored stays ignored. SIGTERM is only noted.

@@ -39,6 +39,10 @@ inline constexpr const char* kStateFolder = "black_box";
 
 /// How RankState::lastError begins if an exception that nothing caught ended the process.
 inline constexpr const char* kUncaughtException = "uncaught exception: ";
+/// How it begins if Steptape ended the process, and the job with it.
+inline constexpr const char* kEndedItself = "ends the job: ";
+/// How it begins, before the code, if the process called exit() while its job ran.
+inline constexpr const char* kLeftEarly = "exit code ";
 
 /// The state of one process: what it is doing, or what it was doing when it died.
 ///

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -82,9 +83,23 @@ void sayOnce(const Status& why) {
                why.message().c_str());
 }
 
+/// Of several ranks, in this process.
+std::atomic<int> openJobs{0};
+
 }  // namespace
 
 std::atomic<StatePage*> StatePage::current_{nullptr};
+
+void noteJobIsOpen(bool isOpen) noexcept {
+  openJobs += isOpen ? 1 : -1;
+}
+
+void noteEndOfJob(std::string_view why) noexcept {
+  std::array<char, 1024> text;
+  std::snprintf(text.data(), text.size(), "%s%.*s", kEndedItself, static_cast<int>(why.size()),
+                why.data());
+  noteError(text.data());
+}
 
 void StatePage::keep() noexcept {
   if (current() != nullptr) {
@@ -109,7 +124,7 @@ void StatePage::keep() noexcept {
       keeper().isPrepared = true;
       // After those of the box, so that fork() takes the locks in the order of make().
       pthread_atfork(&beforeFork, &afterForkInParent, &afterForkInChild);
-      std::atexit([] { removeAtExit(); });
+      ::on_exit([](int code, void* /*nothing*/) { endAtExit(code); }, nullptr);
     }
     // Never destroyed: other threads may store into it while the process ends.
     StatePage* const kept = page.release();
@@ -489,10 +504,16 @@ double StatePage::nanosPerTick() const noexcept {
   return nanos;
 }
 
-void StatePage::removeAtExit() noexcept {
+void StatePage::endAtExit(int code) noexcept {
   // A child that has not called keep() has no page, and removes nothing.
   StatePage* const page = current();
   if (page != nullptr && page->isOurs()) {
+    if (openJobs.load() > 0) {
+      std::array<char, 64> text;
+      std::snprintf(text.data(), text.size(), "%s%d", kLeftEarly, code);
+      page->noteError(text.data());
+      return;
+    }
     page->file_->remove();
     // The box itself goes if nobody else needs it. Const, but nobody reads it any more.
     const_cast<std::shared_ptr<ProcessBox>&>(page->box_).reset();

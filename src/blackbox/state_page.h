@@ -135,7 +135,7 @@ class STEPTAPE_EXPORT StatePage {
   static std::unique_ptr<StatePage> make(Status* why);
   void fillIdentity();
 
-  static void removeAtExit() noexcept;
+  static void endAtExit(int code) noexcept;
   static void beforeFork() noexcept;
   static void afterForkInParent() noexcept;
   static void afterForkInChild() noexcept;
@@ -167,6 +167,14 @@ inline void noteDeviceBytes(std::int64_t bytes) noexcept {
 }
 
 /// Notes an error that the user is told about.
+/// Notes that Steptape ends this process, and the job with it.
+STEPTAPE_EXPORT void noteEndOfJob(std::string_view why) noexcept;
+
+/// Tells that a job of several ranks begins or ends in this process. If the process calls exit()
+/// meanwhile, its state stays, with the exit code: launchers then end the other ranks, of which none
+/// knows why. Each beginning has an end.
+STEPTAPE_EXPORT void noteJobIsOpen(bool isOpen) noexcept;
+
 inline void noteError(std::string_view text) noexcept {
   if (StatePage* const page = StatePage::current()) {
     page->noteError(text);

@@ -74,7 +74,7 @@ void keepState() noexcept {
 }
 
 void abortJob(const char* why) noexcept {
-  steptape::detail::noteError(why);
+  steptape::detail::noteEndOfJob(why);
   int rank = -1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   // printf-style, because a destructor that runs during unwinding must not throw.
@@ -134,6 +134,12 @@ void Environment::initialize(int* argc, char*** argv, const EnvironmentOptions& 
     refuse(std::string("got thread level ") + nameOf(threadLevel_) + " from MPI; expected " +
            nameOf(options.threadLevel));
   }
+  int size = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  isJobOpen_ = size > 1;
+  if (isJobOpen_) {
+    steptape::detail::noteJobIsOpen(true);
+  }
 }
 
 void Environment::abort(const std::string& why) const {
@@ -142,6 +148,9 @@ void Environment::abort(const std::string& why) const {
 }
 
 Environment::~Environment() {
+  if (isJobOpen_) {
+    steptape::detail::noteJobIsOpen(false);
+  }
   if (!ownsMpi_ || !detail::isMpiRunning()) {
     return;
   }

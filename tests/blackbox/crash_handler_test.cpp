@@ -187,6 +187,48 @@ TEST_F(CrashTest, NotesARequestToEndWhichStillEndsTheProcess) {
   EXPECT_EQ(state().death.signal, 0);
 }
 
+class CrashBySignal : public CrashTest, public ::testing::WithParamInterface<int> {};
+
+TEST_P(CrashBySignal, ThatEndsAProcessWithoutAHandlerIsNoted) {
+  const RankState read = stateAfter([] {
+    StatePage::keep();
+    raise(GetParam());
+  });
+  EXPECT_EQ(endedBy(), GetParam());
+  EXPECT_EQ(read.death.signal, GetParam());
+  EXPECT_EQ(read.death.senderPid, static_cast<std::uint64_t>(pid_));
+  EXPECT_THAT(read.death.frames, IsEmpty());
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CrashBySignal,
+                         ::testing::Values(SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGXCPU,
+                                           SIGXFSZ, SIGPIPE, SIGALRM));
+
+TEST_F(CrashTest, NotesALimitOfTheProcessorTime) {
+  const RankState read = stateAfter([] {
+    StatePage::keep();
+    const rlimit second{1, 2};
+    setrlimit(RLIMIT_CPU, &second);
+    for (volatile int i = 0;;) {
+      i = i + 1;
+    }
+  });
+  EXPECT_EQ(endedBy(), SIGXCPU);
+  EXPECT_EQ(read.death.signal, SIGXCPU);
+}
+
+TEST_F(CrashTest, DoesNotNoteASignalThatAHandlerOfTheProgramTakes) {
+  const RankState read = stateAfter([] {
+    StatePage::keep();
+    const SignalWatch watch({SIGUSR1, SIGINT});
+    raise(SIGUSR1);
+    raise(SIGINT);
+    _exit(0);
+  });
+  EXPECT_EQ(endedBy(), 0);
+  EXPECT_EQ(read.death.signal, 0);
+}
+
 TEST_F(CrashTest, LeavesARequestToEndToThoseWhoWatchIt) {
   StateChild child([](const auto& ready) {
     StatePage::keep();

@@ -543,5 +543,26 @@ TEST_F(StateTest, ThatHasNoRoomCostsNothingAndIsSaidOnce) {
   EXPECT_TRUE(std::filesystem::is_empty(folder()));
 }
 
+TEST_F(StateTest, StaysWithTheCodeIfTheProcessCallsExitWhileItsJobRuns) {
+  StateChild child([&](const auto&) {
+    StatePage::keep();
+    noteJobIsOpen(true);
+    std::exit(3);
+  });
+  EXPECT_EQ(WEXITSTATUS(child.end()), 3);
+  EXPECT_EQ(state().lastError, std::string(kLeftEarly) + "3");
+}
+
+TEST_F(StateTest, GoesWithAProcessWhoseJobHasEnded) {
+  StateChild child([&](const auto&) {
+    StatePage::keep();
+    noteJobIsOpen(true);
+    noteJobIsOpen(false);
+    std::exit(3);
+  });
+  EXPECT_EQ(WEXITSTATUS(child.end()), 3);
+  EXPECT_TRUE(boxes().empty());
+}
+
 }  // namespace
 }  // namespace steptape::detail

@@ -38,6 +38,10 @@ FOREIGN = {
     "--bind-to",
     "--kill-on-bad-exit",
     "--quit-on-interrupt",
+    "--overlap",
+    "--cpus-per-task",
+    "--export",
+    "--pty",
     "--no-kill",
     "--resume",
 }

@@ -39,7 +39,7 @@ class AutopsyCommand : public StateJob {
       int rank, int size, int collectives, bool waits,
       const std::function<void()>& then = [] {}) const {
     return std::make_unique<RankProcess>(rank, size, [=](const Ready& ready) {
-      SummaryWriter writer(path("runs/a"));
+      SummaryWriter writer(path("runs/a"), sharedRun());
       writer.addScalar("loss", 0.5F, 7);
       EXPECT_TRUE(writer.flush().ok());
       StatePage* const page = StatePage::current();
@@ -63,7 +63,9 @@ class AutopsyCommand : public StateJob {
   }
 
   nlohmann::json json(const std::string& arguments) const {
-    return nlohmann::json::parse(steptape(arguments + " --json").out);
+    const Outcome outcome = steptape(arguments + " --json");
+    EXPECT_EQ(outcome.exitCode, 0) << outcome.error;
+    return nlohmann::json::parse(outcome.out);
   }
 };
 
@@ -112,7 +114,7 @@ TEST_F(AutopsyCommand, TellsThatAProcessWasAskedToEnd) {
 
 TEST_F(AutopsyCommand, TellsWhatAScalarWasBeforeItWasNotFinite) {
   RankProcess only(0, 1, [&](const Ready& ready) {
-    SummaryWriter writer(path("runs/a"));
+    SummaryWriter writer(path("runs/a"), sharedRun());
     writer.addScalar("loss", 0.25F, 3);
     writer.addScalar("loss", std::numeric_limits<float>::quiet_NaN(), 4);
     writer.addScalar("loss", std::numeric_limits<float>::quiet_NaN(), 5);

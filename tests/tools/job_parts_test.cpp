@@ -107,6 +107,14 @@ TEST(JobEnd, KnowsTheSignalsOfMpich) {
   EXPECT_EQ(finalReason({15, false}, LauncherKind::kOpenMpi, {}), "");
 }
 
+TEST(JobEnd, OfSrunMayHelpToStartAgainIfItHasEndedTheRanksItself) {
+  EXPECT_EQ(finalReason({143, false}, LauncherKind::kSlurm, {}), "");
+  EXPECT_EQ(finalReason({143, true}, LauncherKind::kSlurm, {}), "somebody stopped it by SIGTERM");
+  EXPECT_EQ(describe({143, false}, LauncherKind::kSlurm),
+            "exit code 143: a rank died, and srun ended the others");
+  EXPECT_EQ(finalReason({130, false}, LauncherKind::kSlurm, {}), "somebody stopped it by SIGINT");
+}
+
 TEST(JobEnd, MayHelpToStartAgain) {
   for (const int code : {1, 3, 134, 135, 137, 138, 139, 255}) {
     EXPECT_EQ(finalReason({code, false}, LauncherKind::kOpenMpi, {}), "") << code;

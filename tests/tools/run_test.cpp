@@ -240,6 +240,48 @@ TEST_F(Run, StartsRanksBySrunInSlurm) {
   EXPECT_EQ(contentOf("calls"), call + call);
 }
 
+TEST_F(Run, PassesOnToSrunWhatItDoesNotTakeFromTheScript) {
+  writeScript("bin/srun", "printf '%s\\n' \"$*\" >>calls");
+  const std::string environment =
+      "env PATH=\"bin:$PATH\" SLURM_JOB_ID=7 SLURM_NTASKS=2 SLURM_STEP_ID=0 "
+      "SLURM_EXPORT_ENV=NONE SLURM_CPUS_PER_TASK=4 '" STEPTAPE_TOOL "' run ";
+  EXPECT_EQ(run(environment + "-- ./train").exitCode, 0);
+  EXPECT_EQ(run(environment + "--launcher 'srun --overlap -c 2 --export=NONE' -- ./train").exitCode,
+            0);
+  EXPECT_EQ(contentOf("calls"),
+            "-n 2 --kill-on-bad-exit=1 --quit-on-interrupt --overlap --export=ALL "
+            "--cpus-per-task=4 ./train\n"
+            "--overlap -c 2 --export=NONE -n 2 --kill-on-bad-exit=1 --quit-on-interrupt ./train\n");
+}
+
+TEST_F(Run, StartsAJobAgainWhoseRanksSrunHasEndedForOneThatDied) {
+  writeScript("bin/srun", "echo start >>starts\n[ $STEPTAPE_RESTART_COUNT = 1 ] || exit 143");
+  const Outcome outcome = run("env PATH=\"bin:$PATH\" SLURM_JOB_ID=7 '" STEPTAPE_TOOL
+                              "' run -n 3 --pause 1ms -- ./train");
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.error;
+  EXPECT_EQ(linesOf("starts"), 2U);
+}
+
+TEST_F(Run, SaysThatSrunHasNotFoundTheProgram) {
+  writeScript("bin/srun", "exit 2");
+  const Outcome outcome =
+      run("env PATH=\"bin:$PATH\" SLURM_JOB_ID=7 '" STEPTAPE_TOOL "' run -n 3 -- ./missing");
+  EXPECT_EQ(outcome.exitCode, 127);
+  EXPECT_THAT(outcome.error, HasSubstr("exit code 127 means a program that is not there"));
+}
+
+TEST_F(Run, HasAnExitCodeOfItsOwnForAJobThatASignalHasStoppedAndThatCanGoOn) {
+  start(alone("trap 'exit 0' USR1\ntouch ready\nwhile :; do sleep 0.01; done"));
+  waitForFile("ready");
+  send(SIGUSR1);
+  const Outcome outcome = finish();
+  EXPECT_EQ(outcome.exitCode, 75);
+  EXPECT_THAT(outcome.error,
+              MatchesRegex("steptape run: the job was stopped by SIGUSR1 after .* and ended well; "
+                           "exit code 75 says that it can go on\n"));
+  EXPECT_EQ(linesOf("starts"), 1U);
+}
+
 TEST_F(Run, LeavesOutHostsThatDoNotAnswer) {
   const std::string launcher = writeLauncher(
       "hydra", "HYDRA build details:",

@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "steptape/writer/writer_options.h"
+
 #include "support/own_black_boxes.h"
 #include "tools/tool_fixture.h"
 
@@ -62,6 +64,13 @@ class RankProcess {
  private:
   pid_t child_ = -1;
 };
+
+/// For processes that stand for the ranks of a job, each with a writer.
+inline WriterOptions sharedRun() {
+  WriterOptions options;
+  options.occupied = OccupiedRun::kShare;
+  return options;
+}
 
 /// Gives each test a folder for black boxes of its own.
 class StateJob : public ToolFixture {

@@ -82,7 +82,7 @@ class StateTrace : public StateJob {
   std::unique_ptr<RankProcess> rank(int rank, int size,
                                     const std::function<void(StatePage*)>& work) const {
     return std::make_unique<RankProcess>(rank, size, [=](const std::function<void()>& ready) {
-      SummaryWriter writer(path("runs/a"));
+      SummaryWriter writer(path("runs/a"), sharedRun());
       STEPTAPE_ZONE("epoch");
       { STEPTAPE_ZONE("input"); }
       STEPTAPE_ZONE("conv1");
@@ -235,7 +235,7 @@ TEST_F(StateTrace, IsWrittenInTheFormOfItsNameAndProfileReadsIt) {
 TEST_F(StateTrace, HasTheProcessesOfTheReportedJobsOnly) {
   const auto old = rank(0, 1, [](StatePage*) {});
   const auto other = std::make_unique<RankProcess>(0, 3, [&](const std::function<void()>& ready) {
-    SummaryWriter writer(path("runs/b"));
+    SummaryWriter writer(path("runs/b"), sharedRun());
     ready();
     while (true) {
       pause();

@@ -115,6 +115,65 @@ std::vector<RankView> twoDeadRanks() {
   return ranks;
 }
 
+TEST(Verdict, ClaimsNoOrderOfRanksThatALauncherHasEndedTogether) {
+  std::vector<RankView> ranks = twoDeadRanks();
+  ranks[1].state.heartbeat = kNow - 0.005;
+  const Job job = jobWith(std::move(ranks));
+  const Verdict verdict = judge(job, {});
+  EXPECT_EQ(verdict.firstDead, 2U);
+  EXPECT_THAT(
+      autopsyText(job, verdict, {}),
+      HasSubstr("Ranks 0-1 ended without a trace within 5 ms, so which was the first cannot "
+                "be told"));
+}
+
+TEST(Verdict, BelievesTheRanksThatFoundAnotherOneDead) {
+  std::vector<RankView> ranks = twoDeadRanks();
+  ranks.push_back(ranks.front());
+  ranks[2].state.rank = 2;
+  for (RankView& rank : ranks) {
+    rank.state.worldSize = 3;
+  }
+  ranks[0].state.heartbeat = kNow - 0.1;
+  ranks[2].state.lastError =
+      std::string(steptape::detail::kEndedItself) +
+      "rank 2 (node1): allreduce(sum) is not waited for, since rank 1 (node1) "
+      "has ended or let go of the memory that it shared";
+  ranks[2].state.lastErrorTime = kNow;
+  const Job job = jobWith(std::move(ranks));
+  const Verdict verdict = judge(job, {});
+  ASSERT_THAT(verdict.dead, SizeIs(3));
+  EXPECT_EQ(verdict.dead.front().rank->state.rank, 1);
+  EXPECT_EQ(verdict.firstDead, 1U);
+}
+
+TEST(Verdict, NamesARankOfAnotherMachineThatOthersFoundSilent) {
+  std::vector<RankView> ranks = twoDeadRanks();
+  for (RankView& rank : ranks) {
+    rank.state.worldSize = 4;
+    rank.state.lastError = std::string(steptape::detail::kEndedItself) +
+                           "gradients: not waited for, since rank 3 (vm) does not answer any more";
+    rank.state.lastErrorTime = kNow;
+  }
+  const Job job = jobWith(std::move(ranks));
+  const Verdict verdict = judge(job, {});
+  EXPECT_EQ(verdict.accused, std::vector<int>{3});
+  const std::string text = autopsyText(job, verdict, {});
+  EXPECT_THAT(text, HasSubstr("Rank 3 was the first to go, as others noticed; its state is not on "
+                              "this machine.\n"));
+  EXPECT_THAT(text, Not(HasSubstr("It was the first to die")));
+}
+
+TEST(Verdict, TellsOfARankThatLeftByExitWhileItsJobRan) {
+  std::vector<RankView> ranks = twoDeadRanks();
+  ranks[1].state.lastError = std::string(steptape::detail::kLeftEarly) + "3";
+  ranks[1].state.lastErrorTime = kNow;
+  const Verdict verdict = judge(jobWith(ranks), {});
+  EXPECT_EQ(verdict.dead.front().rank->state.rank, 1);
+  EXPECT_EQ(verdict.dead.front().cause.kind, Cause::Kind::kLeftEarly);
+  EXPECT_THAT(verdict.dead.front().cause.text, HasSubstr("called exit(3) while the job ran"));
+}
+
 TEST(Verdict, HasTheFirstDeadFirst) {
   std::vector<RankView> ranks = twoDeadRanks();
   ranks[1].state.heartbeat = kNow - 3;

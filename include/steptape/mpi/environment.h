@@ -85,6 +85,7 @@ class STEPTAPE_EXPORT Environment {
   ThreadLevel threadLevel_ = ThreadLevel::kSingle;
   bool ownsMpi_ = false;
   int exceptionsAtStart_ = 0;
+  bool isJobOpen_ = false;  // of several ranks, which exit() would end
 };
 
 /// Returns all ranks of the job: an MpiCommunicator over a duplicate of MPI_COMM_WORLD.

@@ -37,15 +37,20 @@ std::string directoryOf(const Job& job, const std::string& run) {
   return run;
 }
 
-/// Tells what the processes that logged into the run have died of, if they have left a trace.
-void reportDeath(const std::string& run, double since) {
+/// Returns the jobs whose processes were started since then and logged into the run.
+std::vector<Job> jobsSince(const std::string& run, double since) {
   std::vector<std::string> problems;
   std::vector<RankView> views = readViews({run}, &problems);
   views.erase(
       std::remove_if(views.begin(), views.end(),
                      [since](const RankView& view) { return view.state.process.created < since; }),
       views.end());
-  const std::vector<Job> jobs = jobsOf(std::move(views));
+  return jobsOf(std::move(views));
+}
+
+/// Tells what the processes that logged into the run have died of, if they have left a trace.
+void reportDeath(const std::string& run, double since) {
+  const std::vector<Job> jobs = jobsSince(run, since);
   if (jobs.empty()) {
     return;
   }
@@ -71,6 +76,18 @@ void afterDeath(const std::string& run, double since) {
   printMessage(fmt::format("  {}: {}", run,
                            step ? fmt::format("newest checkpoint at step {}", *step)
                                 : "no checkpoint checkpoint_<step>.pt"));
+}
+
+std::size_t diedSince(const std::string& run, double since) {
+  std::size_t died = 0;
+  try {
+    for (const Job& job : jobsSince(run, since)) {
+      died += judge(job, surroundingsHere()).dead.size();
+    }
+  } catch (const std::exception&) {
+    return 0;  // the exit code is what is known
+  }
+  return died;
 }
 
 }  // namespace steptape::tools

@@ -38,6 +38,10 @@ JobEnd jobEndOf(int waitStatus) {
 }
 
 std::string describe(const JobEnd& end, LauncherKind kind) {
+  if (end.died > 0) {
+    return fmt::format("the launcher's exit code was 0, but {} of the job died",
+                       end.died == 1 ? "a process" : fmt::format("{} processes", end.died));
+  }
   const int signal = signalOf(end, kind);
   if (signal == 0) {
     return fmt::format("exit code {}", end.exitCode);
@@ -48,12 +52,18 @@ std::string describe(const JobEnd& end, LauncherKind kind) {
   if (end.bySignal) {
     return fmt::format("the launcher was killed by {}", signalName(signal));
   }
+  if (kind == LauncherKind::kSlurm && signal == SIGTERM) {
+    return fmt::format("exit code {}: a rank died, and srun ended the others", end.exitCode);
+  }
   return fmt::format("exit code {}, a rank was killed by {}", end.exitCode, signalName(signal));
 }
 
 std::string finalReason(const JobEnd& end, LauncherKind kind, const std::set<int>& more) {
   const int signal = signalOf(end, kind);
-  if (signal == SIGINT || signal == SIGTERM) {
+  // srun ends the other ranks of a dead one by SIGTERM, and returns the greatest code of all. If
+  // somebody stops the job, Slurm sends the signal to its own parent as well.
+  const bool isSentBySrun = kind == LauncherKind::kSlurm && signal == SIGTERM && !end.bySignal;
+  if ((signal == SIGINT || signal == SIGTERM) && !isSentBySrun) {
     return fmt::format("somebody stopped it by {}", signalName(signal));
   }
   std::string meaning;

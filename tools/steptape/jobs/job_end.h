@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <set>
 #include <string>
 
@@ -13,11 +14,16 @@ namespace steptape::tools {
 inline constexpr int kExitCannotExecute = 126;
 inline constexpr int kExitNotFound = 127;
 inline constexpr int kExitSignal = 128;  ///< Plus the number of the signal, as in shells.
+/// The job ended well after a signal that asked it to end: it may go on later. EX_TEMPFAIL of
+/// sysexits.h.
+inline constexpr int kExitStopped = 75;
 
 /// How the launcher of a job ended, or the job itself if there is no launcher.
 struct JobEnd {
   int exitCode = 0;       ///< kExitSignal + signal if a signal ended the launcher.
   bool bySignal = false;  ///< A signal ended the launcher itself.
+  /// Processes of the job that have died, where the exit code does not tell it.
+  std::size_t died = 0;
 };
 
 /// Returns the end that waitpid() reports.

@@ -42,6 +42,23 @@ std::uint64_t unsignedOf(int count) {
   return static_cast<std::uint64_t>(count);
 }
 
+/// How far this clock may be from that of the job's processes.
+constexpr double kClockSlack = 1;
+
+double wallSecondsAgo(double seconds) {
+  return steptape::Clock::system().wallSeconds() - seconds - kClockSlack;
+}
+
+/// srun returns an errno for a program that is not there, as programs do for other things.
+/// @return the exit code of a shell for it; 0 if the program is there.
+int missingBehindSrun(const JobEnd& end, const std::string& program) {
+  const bool isErrno = end.exitCode == ENOENT || end.exitCode == EACCES;
+  if (!isErrno || !findProgram(program).empty()) {
+    return 0;
+  }
+  return end.exitCode == ENOENT ? kExitNotFound : kExitCannotExecute;
+}
+
 /// Returns whether the launcher understands a signal that is passed on to it.
 bool understands(LauncherKind kind, int signal) {
   // MPICH's mpiexec dies of it.
@@ -65,6 +82,12 @@ int JobSupervisor::run() {
     const FailedStart start = place.ranks >= plan_.minRanks
                                   ? startAndWait(place)
                                   : FailedStart{0, std::nullopt, "", false};
+    if (start.wasStarted && end_.exitCode == kExitFine && endSignal_ != 0) {
+      say(fmt::format(
+          "the job was stopped by {} after {} and ended well; exit code {} says that it can go on",
+          signalName(endSignal_), humanDuration(start.seconds), kExitStopped));
+      return kExitStopped;
+    }
     if (start.wasStarted && end_.exitCode == kExitFine) {
       if (starts_ > 1) {
         say(fmt::format("the job is done after {}", counted(unsignedOf(starts_ - 1), "restart")));
@@ -134,6 +157,7 @@ FailedStart JobSupervisor::startAndWait(const Place& place) {
   FailedStart start;
   start.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   endLeftovers(kGrace);
+  correctEnd(start.seconds);
   if (end_.exitCode == kExitFine) {
     return start;
   }
@@ -144,6 +168,20 @@ FailedStart JobSupervisor::startAndWait(const Place& place) {
                           ? "stopped by " + signalName(endSignal_)
                           : finalReason(end_, plan_.launcher.kind, plan_.noRestartCodes);
   return start;
+}
+
+void JobSupervisor::correctEnd(double seconds) {
+  const LauncherKind kind = plan_.launcher.kind;
+  if (kind == LauncherKind::kSlurm) {
+    if (const int code = missingBehindSrun(end_, plan_.program.front())) {
+      end_.exitCode = code;
+    }
+  }
+  // MPICH's mpiexec kills the other ranks of one that called exit(0), and then returns 0 or 9.
+  if (kind == LauncherKind::kHydra && end_.exitCode == kExitFine && !plan_.run.empty()) {
+    end_.died = diedSince(plan_.run, wallSecondsAgo(seconds));
+    end_.exitCode = end_.died > 0 ? kExitProblem : kExitFine;
+  }
 }
 
 JobEnd JobSupervisor::waitFor(pid_t launcher, bool ownGroup) {
@@ -218,8 +256,7 @@ void JobSupervisor::report(const FailedStart& start, const RestartDecision& deci
   if (start.wasStarted) {
     say(fmt::format("the job died after {}: {}", humanDuration(start.seconds),
                     describe(end_, plan_.launcher.kind)));
-    constexpr double kSlack = 1;  // between this clock and that of the processes
-    afterDeath(plan_.run, steptape::Clock::system().wallSeconds() - start.seconds - kSlack);
+    afterDeath(plan_.run, wallSecondsAgo(start.seconds));
   } else {
     say(fmt::format("too few hosts answer \"{} HOST true\"; expected slots for {}",
                     fmt::join(plan_.remoteShell, " "),

@@ -40,7 +40,8 @@ class JobSupervisor {
   explicit JobSupervisor(JobPlan plan);
 
   /// Runs the job to its end.
-  /// @return the exit code of its last start.
+  /// @return the exit code of its last start; kExitStopped if it ended well after a signal that
+  ///         asked it to end.
   int run();
 
  private:
@@ -54,6 +55,8 @@ class JobSupervisor {
 
   Place findPlace() const;
   FailedStart startAndWait(const Place& place);
+  /// Corrects the end by what is known besides the launcher's exit code.
+  void correctEnd(double seconds);
   JobEnd waitFor(pid_t launcher, bool ownGroup);
   void take(const ArrivedSignal& signal, pid_t launcher, bool ownGroup);
   void endLeftovers(std::chrono::milliseconds grace);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/steptape/jobs/launcher.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -122,6 +123,31 @@ std::vector<std::string> variableOptions(LauncherKind kind,
   return words;
 }
 
+bool hasOption(const std::vector<std::string>& command, const std::string& option) {
+  return std::any_of(command.begin(), command.end(), [&option](const std::string& word) {
+    return word == option || detail::startsWith(word, option + "=");
+  });
+}
+
+/// Returns what srun does not take from the batch script or the shell that it runs in.
+/// @source srun(1) of Slurm 22.05, "--cpus-per-task", "--export", "--overlap"
+std::vector<std::string> optionsForAllocation(const std::vector<std::string>& command) {
+  std::vector<std::string> options;
+  // In the step of an interactive shell, which holds the processors, another step waits forever.
+  if (isSet("SLURM_STEP_ID") && !hasOption(command, "--overlap")) {
+    options.emplace_back("--overlap");
+  }
+  // `sbatch --export=NONE` means the script; each srun in it would pass no variable, not even PATH.
+  if (isSet("SLURM_EXPORT_ENV") && !hasOption(command, "--export")) {
+    options.emplace_back("--export=ALL");
+  }
+  if (isSet("SLURM_CPUS_PER_TASK") && !hasOption(command, "--cpus-per-task") &&
+      !hasOption(command, "-c")) {
+    options.push_back(std::string("--cpus-per-task=") + std::getenv("SLURM_CPUS_PER_TASK"));
+  }
+  return options;
+}
+
 }  // namespace
 
 LauncherKind launcherKindOf(const std::string& version) {
@@ -205,6 +231,7 @@ std::vector<std::string> startCommand(const Launcher& launcher, const JobStart& 
   if (launcher.kind == LauncherKind::kSlurm) {
     // The other ranks of a dead one end, and one Ctrl-C ends the job, as with mpiexec.
     append(&words, {"--kill-on-bad-exit=1", "--quit-on-interrupt"});
+    append(&words, optionsForAllocation(launcher.command));
   }
   append(&words, hostOptions(launcher, job));
   append(&words, variableOptions(launcher.kind, job.variables));

@@ -113,7 +113,25 @@ void addBlocked(const Verdict& verdict, const Job& job, std::vector<std::string>
 /// Returns the sentences that come first.
 std::vector<std::string> headline(const Job& job, const Verdict& verdict) {
   std::vector<std::string> lines;
-  if (!verdict.dead.empty()) {
+  if (!verdict.accused.empty()) {
+    const bool isOne = verdict.accused.size() == 1;
+    lines.push_back(fmt::format(
+        "Rank{} {} {} the first to go, as others noticed; {} state is not on this machine.",
+        isOne ? "" : "s", rangesOf(verdict.accused), isOne ? "was" : "were",
+        isOne ? "its" : "their"));
+  }
+  if (verdict.firstDead > 1) {
+    std::vector<const RankView*> together;
+    for (std::size_t i = 0; i < verdict.firstDead; ++i) {
+      together.push_back(verdict.dead[i].rank);
+    }
+    lines.push_back(fmt::format(
+        "{} ended without a trace within {}, so which was the first cannot "
+        "be told: by SIGKILL from an unknown sender, as launchers end the "
+        "ranks of a dead one, or by _exit().",
+        capitalized(namesOf(together)),
+        durationTo(verdict.dead.front().time, verdict.dead[verdict.firstDead - 1].time)));
+  } else if (!verdict.dead.empty()) {
     const DeadRank& first = verdict.dead.front();
     lines.push_back(sentence(fmt::format("{} on {} {}", capitalized(nameOf(*first.rank)),
                                          hostOf(*first.rank), first.cause.text)));
@@ -122,7 +140,8 @@ std::vector<std::string> headline(const Job& job, const Verdict& verdict) {
       for (std::size_t i = 1; i < verdict.dead.size(); ++i) {
         later.push_back(verdict.dead[i].rank);
       }
-      lines.push_back(fmt::format("It was the first to die. {} died after it, within {}.",
+      lines.push_back(fmt::format("{}{} died after it, within {}.",
+                                  verdict.accused.empty() ? "It was the first to die. " : "",
                                   capitalized(namesOf(later)),
                                   durationTo(first.time, verdict.dead.back().time)));
     }
@@ -394,10 +413,27 @@ const char* lifeName(Life life) {
 }
 
 const char* kindName(Cause::Kind kind) {
-  constexpr std::array<const char*, 7> kNames{"exception",  "fault",         "sent_signal",
-                                              "terminated", "out_of_memory", "memory_at_limit",
-                                              "no_trace"};
-  return kNames.at(static_cast<std::size_t>(kind));
+  switch (kind) {
+    case Cause::Kind::kException:
+      return "exception";
+    case Cause::Kind::kFault:
+      return "fault";
+    case Cause::Kind::kSentSignal:
+      return "sent_signal";
+    case Cause::Kind::kEndedItself:
+      return "ended_itself";
+    case Cause::Kind::kLeftEarly:
+      return "left_early";
+    case Cause::Kind::kTerminated:
+      return "terminated";
+    case Cause::Kind::kOutOfMemory:
+      return "out_of_memory";
+    case Cause::Kind::kMemoryAtLimit:
+      return "memory_at_limit";
+    case Cause::Kind::kNoTrace:
+      break;
+  }
+  return "no_trace";
 }
 
 }  // namespace

@@ -7,7 +7,9 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <map>
+#include <optional>
 #include <set>
+#include <string_view>
 #include <tuple>
 
 #include "base/text.h"
@@ -20,8 +22,11 @@ namespace {
 
 using steptape::detail::BoxHeader;
 using steptape::detail::contains;
+using steptape::detail::kEndedItself;
+using steptape::detail::kLeftEarly;
 using steptape::detail::kUncaughtException;
 using steptape::detail::RankState;
+using steptape::detail::startsWith;
 using CollectivePhase = RankState::CollectivePhase;
 
 // A heartbeat that is later than a signal by more than this tells that the process survived it: the
@@ -59,6 +64,14 @@ std::string faultOf(const RankState::Death& death) {
       return "it executed an instruction that this processor does not have, at address " + address;
     case SIGABRT:
       return "it called abort(), as a failed assertion and an uncaught exception do";
+    case SIGXCPU:
+      return "it used more processor time than its limit, 'ulimit -t'";
+    case SIGXFSZ:
+      return "a file became larger than its limit, 'ulimit -f'";
+    case SIGPIPE:
+      return "it wrote to a pipe or socket that nobody reads any more";
+    case SIGALRM:
+      return "a timer of its own ran out";
     default:
       return "";
   }
@@ -68,8 +81,7 @@ Cause causeOfSignal(const RankView& rank) {
   const RankState::Death& death = rank.state.death;
   const std::string name = signalName(death.signal);
   Cause cause;
-  if (death.signal == SIGABRT &&
-      steptape::detail::startsWith(rank.state.lastError, kUncaughtException)) {
+  if (death.signal == SIGABRT && startsWith(rank.state.lastError, kUncaughtException)) {
     cause.kind = Cause::Kind::kException;
     cause.text = "was ended by an exception that nothing caught: " +
                  rank.state.lastError.substr(std::strlen(kUncaughtException));
@@ -77,14 +89,16 @@ Cause causeOfSignal(const RankView& rank) {
     return cause;
   }
   // A positive code: the kernel saw a fault.
+  const bool isOfKernel = death.signal == SIGPIPE || death.signal == SIGALRM;
   const bool isSelf = death.senderPid == rank.state.process.pid;
   if (death.code > 0 || death.signal == SIGABRT || isSelf || death.senderPid == 0) {
     cause.kind = Cause::Kind::kFault;
     cause.text = fmt::format("was ended by {}: {}", name,
-                             death.code <= 0 && death.signal != SIGABRT
+                             death.code <= 0 && death.signal != SIGABRT && !isOfKernel
                                  ? std::string("it raised the signal itself")
                                  : faultOf(death));
-    cause.advice = death.signal == SIGABRT
+    cause.advice = death.frames.empty() ? ""
+                   : death.signal == SIGABRT
                        ? "Read what it printed last on stderr, and the stack below."
                        : "The stack below shows where. Run the same step with a debugger or "
                          "-fsanitize=address.";
@@ -155,8 +169,33 @@ Cause causeWithoutTrace(const RankView& rank, const Job& job, const Surroundings
   return cause;
 }
 
+/// What the process noted as its last act.
+std::optional<Cause> causeOfLastAct(const RankState& state) {
+  if (lastSignOf(state) - state.lastErrorTime > kGraceSeconds) {
+    return std::nullopt;  // it survived
+  }
+  Cause cause;
+  if (startsWith(state.lastError, kEndedItself)) {
+    cause.kind = Cause::Kind::kEndedItself;
+    cause.text =
+        "ended the job after an error: " + state.lastError.substr(std::strlen(kEndedItself));
+    return cause;
+  }
+  if (startsWith(state.lastError, kLeftEarly)) {
+    const std::string code = state.lastError.substr(std::strlen(kLeftEarly));
+    cause.kind = Cause::Kind::kLeftEarly;
+    cause.text = "called exit(" + code + ") while the job ran: launchers then end the other ranks";
+    cause.advice = "Let the Environment end before exit(), or call Environment::abort().";
+    return cause;
+  }
+  return std::nullopt;
+}
+
 Cause causeOf(const RankView& rank, const Job& job, const Surroundings& here) {
   const RankState& state = rank.state;
+  if (const std::optional<Cause> cause = causeOfLastAct(state)) {
+    return *cause;
+  }
   if (state.death.signal != 0 && state.heartbeat - state.death.time < kHandlerSeconds) {
     return causeOfSignal(rank);
   }
@@ -178,26 +217,82 @@ double deathTime(const RankView& rank, const Cause& cause) {
       return rank.state.death.time;
     case Cause::Kind::kTerminated:
       return rank.state.termination.time;
+    case Cause::Kind::kEndedItself:
+    case Cause::Kind::kLeftEarly:
+      return rank.state.lastErrorTime;
     default:
       return lastSignOf(rank.state);
   }
 }
 
+/// Returns whether the text is that of an error of Steptape's.
+bool isOfAnError(const Cause& cause) {
+  return cause.kind == Cause::Kind::kException || cause.kind == Cause::Kind::kEndedItself;
+}
+
 /// Returns whether the exception follows from the death of another rank. One about a rank that did
 /// not arrive comes a time limit later, and that rank may live.
 bool tellsOfADeadRank(const Cause& cause) {
-  return cause.kind == Cause::Kind::kException &&
+  return isOfAnError(cause) &&
          (contains(cause.text, "has ended") || contains(cause.text, "does not answer"));
+}
+
+/// Returns the ranks that such a text names: "…, since rank 3 (node2) has ended …".
+std::vector<int> ranksNamedDead(const std::string& text) {
+  const std::size_t end = std::min(text.find(" has ended"), text.find(" does not answer"));
+  const std::size_t since = end == std::string::npos ? end : text.rfind("since ", end);
+  const std::size_t begin = since == std::string::npos ? 0 : since;
+  std::vector<int> ranks;
+  constexpr std::string_view kRank = "rank ";
+  for (std::size_t at = begin; end != std::string::npos && (at = text.find(kRank, at)) < end;) {
+    at += kRank.size();
+    const std::size_t digits = text.find_first_not_of("0123456789", at);
+    if (digits != at && digits < end && text.compare(digits, 2, " (") == 0) {
+      ranks.push_back(std::atoi(text.c_str() + at));
+    }
+  }
+  return ranks;
 }
 
 /// Returns for how long the rank had waited for ranks that did not arrive when it ended for that; 0
 /// if it ended for something else.
 double waitedInVain(const DeadRank& rank) {
   const RankState::Collective* const collective = collectiveInFlight(rank.rank->state);
-  return rank.cause.kind == Cause::Kind::kException && collective != nullptr &&
+  return isOfAnError(rank.cause) && collective != nullptr &&
                  contains(rank.cause.text, "did not arrive")
-             ? std::max(0.0, rank.rank->state.death.time - collective->start)
+             ? std::max(0.0, rank.time - rank.rank->jobTime(collective->start))
              : 0;
+}
+
+bool hasTrace(const Cause& cause) {
+  return cause.kind != Cause::Kind::kNoTrace;
+}
+
+/// Returns the ranks that others found dead or silent when they ended.
+std::set<int> accusedBy(const std::vector<DeadRank>& dead) {
+  std::set<int> accused;
+  for (const DeadRank& rank : dead) {
+    if (tellsOfADeadRank(rank.cause)) {
+      for (const int other : ranksNamedDead(rank.cause.text)) {
+        accused.insert(other);
+      }
+    }
+  }
+  return accused;
+}
+
+/// Returns how many ranks, from the first on, may have been the first to die.
+std::size_t firstDeadOf(const std::vector<DeadRank>& dead, const std::set<int>& accused) {
+  if (dead.empty() || hasTrace(dead.front().cause) ||
+      accused.count(dead.front().rank->state.rank) > 0) {
+    return 1;
+  }
+  std::size_t count = 1;
+  while (count < dead.size() && !hasTrace(dead[count].cause) &&
+         dead[count].time - dead.front().time < kUnseenSeconds) {
+    ++count;
+  }
+  return count;
 }
 
 /// Sorts by the time of death. A rank without a trace has died at its last sign or up to
@@ -205,11 +300,15 @@ double waitedInVain(const DeadRank& rank) {
 /// with a cause of its own precedes it; a rank has none that got SIGTERM, or that failed because
 /// another one was dead. A rank that waited in vain precedes those that gave a sign in the second
 /// half of its wait: they lived, and did not arrive.
-void sortByDeath(std::vector<DeadRank>* dead) {
-  const auto place = [](const DeadRank& rank) {
-    const bool hasOwnCause = rank.cause.kind != Cause::Kind::kNoTrace &&
-                             rank.cause.kind != Cause::Kind::kTerminated &&
-                             !tellsOfADeadRank(rank.cause);
+///
+/// A rank without a trace that others found dead when they ended precedes those that are like it: no
+/// order is claimed that only times of last signs give.
+void sortByDeath(std::vector<DeadRank>* dead, const std::set<int>& accused) {
+  const auto place = [&](const DeadRank& rank) {
+    const bool isAccused = accused.count(rank.rank->state.rank) > 0;
+    const bool hasOwnCause =
+        isAccused || (hasTrace(rank.cause) && rank.cause.kind != Cause::Kind::kTerminated &&
+                      !tellsOfADeadRank(rank.cause));
     return rank.time + (hasOwnCause ? -waitedInVain(rank) / 2 : kUnseenSeconds);
   };
   std::stable_sort(dead->begin(), dead->end(),
@@ -400,7 +499,14 @@ Verdict judge(const Job& job, const Surroundings& here) {
       verdict.stopped.push_back(&rank);
     }
   }
-  sortByDeath(&verdict.dead);
+  const std::set<int> accused = accusedBy(verdict.dead);
+  sortByDeath(&verdict.dead, accused);
+  verdict.firstDead = firstDeadOf(verdict.dead, accused);
+  for (const int rank : accused) {
+    if (std::find(job.missing.begin(), job.missing.end(), rank) != job.missing.end()) {
+      verdict.accused.push_back(rank);
+    }
+  }
   findBlocked(job, &verdict);
   findPlaces(job, &verdict);
   findLost(job, &verdict);

@@ -16,6 +16,8 @@ struct Cause {
     kException,      ///< std::terminate() with an exception that nothing caught.
     kFault,          ///< A signal that the process caused itself, or abort().
     kSentSignal,     ///< Such a signal, sent by a process.
+    kEndedItself,    ///< Steptape ended it, and the job, after an error.
+    kLeftEarly,      ///< exit() while the job ran.
     kTerminated,     ///< SIGTERM came shortly before its end.
     kOutOfMemory,    ///< No trace, but the kernel has killed for lack of memory.
     kMemoryAtLimit,  ///< No trace, but its memory was at the limit.
@@ -65,6 +67,11 @@ struct LostValue {
 /// What happened to a job. Pointers point into the job, which must outlive it.
 struct Verdict {
   std::vector<DeadRank> dead;  ///< Who died first is first.
+  /// How many of `dead`, from the first on, may have been the first: 1, or several ranks without a
+  /// trace that a launcher ended at once.
+  std::size_t firstDead = 1;
+  /// Ranks that others found dead or silent, without a state here: on another machine, perhaps.
+  std::vector<int> accused;
   std::vector<const RankView*> stopped;
   std::vector<BlockedCollective> blocked;  ///< What has waited longest is first.
   std::vector<RankPlace> places;           ///< Of ranks that are not dead; the smallest first.
