@@ -27,9 +27,10 @@ if [[ -e $log_dir ]]; then log_dir=${log_dir}_$(date +%b%d_%H-%M-%S); fi
 say "training on 2 ranks into $log_dir"
 # By default Open MPI rejects root and more ranks than cores, and 5 says on hosts with IPv6 that its ranks do not reach each
 # other, although they do. Other MPIs ignore these variables.
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
-  PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe OMPI_MCA_reachable=weighted
-"$mpiexec" -n 2 "$programs"/fashion_mnist \
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_reachable=weighted
+options=()
+if [[ $("$mpiexec" --version) =~ OpenRTE|"Open MPI"|PRRTE ]]; then options=(--map-by :oversubscribe); fi
+"$mpiexec" "${options[@]}" -n 2 "$programs"/fashion_mnist \
   --data "$data" --epochs 1 --log-dir "$log_dir" --json "$@"
 
 "$programs"/steptape inspect "$log_dir"

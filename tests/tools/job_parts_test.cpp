@@ -167,6 +167,9 @@ TEST(Launcher, IsRecognizedByItsVersion) {
   EXPECT_EQ(launcherKindOf("Intel(R) MPI Library for Linux* OS, Version 2021.8"),
             LauncherKind::kHydra);
   EXPECT_EQ(launcherKindOf("mpiexec version 1.2"), LauncherKind::kOther);
+  EXPECT_EQ(majorVersionOf("mpiexec (OpenRTE) 4.1.4\n\nReport bugs"), 4);
+  EXPECT_EQ(majorVersionOf("mpiexec (Open MPI) 6.0.0rc2"), 6);
+  EXPECT_EQ(majorVersionOf("HYDRA build details:"), 0);
 }
 
 TEST(Launcher, GetsHostsInItsOwnForm) {

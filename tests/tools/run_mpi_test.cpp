@@ -126,7 +126,7 @@ TEST_F(RunMpi, LetsRanksFinishAtSigusr1) {
   waitForFile("ready1");
   send(SIGUSR1);
   const Outcome outcome = finish();
-  EXPECT_EQ(outcome.exitCode, 0) << outcome.error;
+  EXPECT_EQ(outcome.exitCode, 75) << outcome.error;
   EXPECT_THAT(outcome.out, HasSubstr("rank 0 stops\n"));
   EXPECT_THAT(outcome.out, HasSubstr("rank 1 stops\n"));
 }

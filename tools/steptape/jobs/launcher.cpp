@@ -54,9 +54,11 @@ Launcher launcherOf(std::vector<std::string> command) {
     detail::reject("no program " + detail::quoted(command.front()),
                    "mpiexec, srun, none, or the path of a launcher", "--launcher");
   }
-  Launcher launcher{LauncherKind::kSlurm, std::move(command)};
+  Launcher launcher{LauncherKind::kSlurm, std::move(command), 0};
   if (baseName(launcher.command.front()) != "srun") {
-    launcher.kind = launcherKindOf(outputOf({launcher.command.front(), "--version"}));
+    const std::string version = outputOf({launcher.command.front(), "--version"});
+    launcher.kind = launcherKindOf(version);
+    launcher.majorVersion = majorVersionOf(version);
     checkUser(launcher);
   }
   return launcher;
@@ -164,6 +166,11 @@ LauncherKind launcherKindOf(const std::string& version) {
   return LauncherKind::kOther;
 }
 
+int majorVersionOf(const std::string& version) {
+  const std::size_t at = version.find(") ");
+  return at == std::string::npos ? 0 : std::atoi(version.c_str() + at + 2);
+}
+
 Launcher findLauncher(const std::string& text, int ranks) {
   std::vector<std::string> command = wordsOf(text);
   if (command.empty()) {
@@ -188,8 +195,12 @@ void allowMoreRanksThanCores(const Launcher& launcher, const std::vector<Host>& 
       return;
     }
   }
-  ::setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 0);                   // Open MPI 4
-  ::setenv("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe", 0);  // Open MPI 5
+  // Each release has a name of its own, and 6 warns of that of 5.
+  constexpr int kRenamed = 6;
+  const bool isRenamed = launcher.majorVersion >= kRenamed;
+  ::setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 0);  // 4
+  ::setenv(isRenamed ? "PRTE_MCA_mapby" : "PRTE_MCA_rmaps_default_mapping_policy",
+           ":oversubscribe", 0);
 }
 
 std::string findProgram(const std::string& program) {

@@ -20,10 +20,14 @@ enum class LauncherKind {
 struct Launcher {
   LauncherKind kind = LauncherKind::kNone;
   std::vector<std::string> command;  ///< Such as {"mpiexec", "--bind-to", "core"}; empty for kNone.
+  int majorVersion = 0;              ///< Of kOpenMpi; 0: unknown.
 };
 
 /// Returns the kind of the mpiexec that prints `version` for "--version".
 LauncherKind launcherKindOf(const std::string& version);
+
+/// Returns 5 for "mpiexec (Open MPI) 5.0.7"; 0 if there is no such number.
+int majorVersionOf(const std::string& version);
 
 /// Returns the launcher `text`, a command such as "mpiexec --bind-to core" or "none". If it is
 /// empty, returns srun in a Slurm allocation, else mpiexec or mpirun, else, for one rank, none.
