@@ -7,7 +7,9 @@
 #include <cstdio>
 #include <ctime>
 #include <fcntl.h>
+#include <iterator>
 #include <map>
+#include <new>
 #include <pthread.h>
 #include <set>
 #include <string_view>
@@ -273,11 +275,13 @@ struct DirectoryLock::Registry {
   /// Without the mutex, since a file system can hang.
   void renewAll() {
     std::vector<std::shared_ptr<Held>> all;
-    {
+    try {
       const MutexLock lock(mutex);
       for (const auto& [key, each] : held) {
         all.push_back(each);
       }
+    } catch (const std::bad_alloc&) {
+      return;  // the next time is soon
     }
     for (const auto& each : all) {
       each->renew();
@@ -285,13 +289,58 @@ struct DirectoryLock::Registry {
   }
 
   void startThread(std::chrono::milliseconds renewal) STEPTAPE_REQUIRES(mutex) {
-    if (thread == nullptr) {
+    if (thread != nullptr) {
+      return;
+    }
+    try {
       thread = std::make_unique<LoopThread>("steptape-owner", [this, renewal] {
         renewAll();
         return std::chrono::steady_clock::now() + renewal;
       });
+    } catch (const std::exception&) {
+      // No memory or no thread: processes of this machine see the lock nevertheless.
     }
   }
+
+  /// The turn of a thread to take a lock that this process does not have: others that want the same
+  /// one wait until it ends.
+  class Turn {
+   public:
+    /// @param known Set to the lock if the process has it; then there is no turn.
+    Turn(std::string key, std::shared_ptr<DirectoryLock>* known) : key_(std::move(key)) {
+      Registry& registry = instance();
+      const MutexLock lock(registry.mutex);
+      while (true) {
+        const auto found = registry.locks.find(key_);
+        if (found != registry.locks.end() && (*known = found->second.lock()) != nullptr) {
+          return;
+        }
+        // Else its last owner has let go of it, and its file is still there.
+        if (found == registry.locks.end() && registry.underWay.insert(key_).second) {
+          isTaken_ = true;
+          return;
+        }
+        registry.changed.waitUntil(registry.mutex,
+                                   std::chrono::steady_clock::now() + std::chrono::seconds(1));
+      }
+    }
+    ~Turn() {
+      if (isTaken_) {
+        Registry& registry = instance();
+        const MutexLock lock(registry.mutex);
+        registry.underWay.erase(key_);
+        registry.changed.notifyAll();
+      }
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+    const std::string& key() const { return key_; }
+
+   private:
+    const std::string key_;
+    bool isTaken_ = false;
+  };
 };
 
 DirectoryLock::Result DirectoryLock::acquire(const std::string& directory,
@@ -302,32 +351,24 @@ DirectoryLock::Result DirectoryLock::acquire(const std::string& directory,
     result.problem = boxError("read", directory, errno);
     return result;
   }
-  const std::string key =
-      std::to_string(status.st_dev) + " " + std::to_string(status.st_ino) + " " + suffix;
-  Registry& registry = Registry::instance();
-  {
-    const MutexLock lock(registry.mutex);
-    while (registry.underWay.count(key) != 0) {
-      registry.changed.waitUntil(registry.mutex,
-                                 std::chrono::steady_clock::now() + std::chrono::seconds(1));
-    }
-    if ((result.lock = registry.locks[key].lock()) != nullptr) {
-      return result;
-    }
-    registry.underWay.insert(key);
+  const Registry::Turn turn(
+      std::to_string(status.st_dev) + " " + std::to_string(status.st_ino) + " " + suffix,
+      &result.lock);
+  if (result.lock != nullptr) {
+    return result;
   }
   auto held = std::make_shared<Held>();
   held->path = directory + kName + suffix;
   held->file = take(held->path, times, &result);
-  const MutexLock lock(registry.mutex);
-  registry.underWay.erase(key);
-  registry.changed.notifyAll();
-  if (held->file.isOpen()) {
-    result.lock.reset(new DirectoryLock(held));
-    registry.locks[key] = result.lock;
-    registry.held[held.get()] = std::move(held);
-    registry.startThread(times.renewal);
+  if (!held->file.isOpen()) {
+    return result;
   }
+  result.lock.reset(new DirectoryLock(held));
+  Registry& registry = Registry::instance();
+  const MutexLock lock(registry.mutex);
+  registry.locks[turn.key()] = result.lock;
+  registry.held[held.get()] = std::move(held);
+  registry.startThread(times.renewal);
   return result;
 }
 
@@ -347,6 +388,7 @@ DirectoryLock::~DirectoryLock() {
     for (auto each = registry.locks.begin(); each != registry.locks.end();) {
       each = each->second.expired() ? registry.locks.erase(each) : std::next(each);
     }
+    registry.changed.notifyAll();
     if (registry.held.empty()) {
       // Outside of the lock, which its last call may take.
       ending = std::move(registry.thread);

@@ -75,6 +75,23 @@ TEST_F(DirectoryLockTest, IsOneForAllOfAProcess) {
   EXPECT_EQ(other.said(), "taken");
 }
 
+TEST_F(DirectoryLockTest, IsNeverRefusedToItsOwnProcess) {
+  std::vector<std::thread> threads;
+  std::atomic<int> refused{0};
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int k = 0; k < 300; ++k) {
+        const DirectoryLock::Result result = DirectoryLock::acquire(directory_.string());
+        refused += result.lock == nullptr ? 1 : 0;
+      }
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  EXPECT_EQ(refused, 0);
+}
+
 TEST_F(DirectoryLockTest, WithAnotherSuffixIsAnotherOne) {
   const DirectoryLock::Result mine = DirectoryLock::acquire(directory_.string(), ".eval");
   const SayingChild other([&] { return take(); });

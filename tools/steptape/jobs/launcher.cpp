@@ -199,8 +199,8 @@ void allowMoreRanksThanCores(const Launcher& launcher, const std::vector<Host>& 
   constexpr int kRenamed = 6;
   const bool isRenamed = launcher.majorVersion >= kRenamed;
   ::setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 0);  // 4
-  ::setenv(isRenamed ? "PRTE_MCA_mapby" : "PRTE_MCA_rmaps_default_mapping_policy",
-           ":oversubscribe", 0);
+  ::setenv(isRenamed ? "PRTE_MCA_mapby" : "PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe",
+           0);
 }
 
 std::string findProgram(const std::string& program) {
