@@ -103,7 +103,8 @@ TEST(JobEnd, KnowsTheSignalsOfMpich) {
   EXPECT_EQ(describe({9, false}, LauncherKind::kHydra),
             "exit code 9, a rank was killed by SIGKILL");
   EXPECT_EQ(describe({3, false}, LauncherKind::kHydra), "exit code 3");
-  EXPECT_EQ(finalReason({15, false}, LauncherKind::kHydra, {}), "somebody stopped it by SIGTERM");
+  EXPECT_EQ(finalReason({15, false}, LauncherKind::kHydra, {}), "");
+  EXPECT_EQ(finalReason({143, true}, LauncherKind::kHydra, {}), "somebody stopped it by SIGTERM");
   EXPECT_EQ(finalReason({15, false}, LauncherKind::kOpenMpi, {}), "");
 }
 

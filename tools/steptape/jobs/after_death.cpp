@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <fmt/format.h>
@@ -78,16 +80,22 @@ void afterDeath(const std::string& run, double since) {
                                 : "no checkpoint checkpoint_<step>.pt"));
 }
 
-std::size_t diedSince(const std::string& run, double since) {
-  std::size_t died = 0;
+Remains remainsSince(const std::string& run, double since) {
+  Remains remains;
   try {
     for (const Job& job : jobsSince(run, since)) {
-      died += judge(job, surroundingsHere()).dead.size();
+      for (const DeadRank& dead : judge(job, surroundingsHere()).dead) {
+        ++remains.died;
+        if (dead.cause.kind == Cause::Kind::kLeftEarly && !remains.exitCode) {
+          remains.exitCode = std::atoi(dead.rank->state.lastError.c_str() +
+                                       std::strlen(steptape::detail::kLeftEarly));
+        }
+      }
     }
   } catch (const std::exception&) {
-    return 0;  // the exit code is what is known
+    return {};  // the launcher's exit code is what is known
   }
-  return died;
+  return remains;
 }
 
 }  // namespace steptape::tools

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 namespace steptape::tools {
@@ -13,8 +14,11 @@ namespace steptape::tools {
 /// @param since When it was started, in seconds since 1970: earlier processes are not meant.
 void afterDeath(const std::string& run, double since);
 
-/// Returns how many processes that logged into the run have died since then, as far as they left a
-/// trace.
-std::size_t diedSince(const std::string& run, double since);
+/// What the processes that were started since then and logged into the run have left.
+struct Remains {
+  std::size_t died = 0;
+  std::optional<int> exitCode;  ///< Of the first that called exit() while its job ran.
+};
+Remains remainsSince(const std::string& run, double since);
 
 }  // namespace steptape::tools

@@ -60,10 +60,12 @@ std::string describe(const JobEnd& end, LauncherKind kind) {
 
 std::string finalReason(const JobEnd& end, LauncherKind kind, const std::set<int>& more) {
   const int signal = signalOf(end, kind);
-  // srun ends the other ranks of a dead one by SIGTERM, and returns the greatest code of all. If
-  // somebody stops the job, Slurm sends the signal to its own parent as well.
-  const bool isSentBySrun = kind == LauncherKind::kSlurm && signal == SIGTERM && !end.bySignal;
-  if ((signal == SIGINT || signal == SIGTERM) && !isSentBySrun) {
+  // srun ends the other ranks of a dead one by SIGTERM, and returns the greatest code of all; if
+  // somebody stops the job, Slurm sends the signal to its own parent as well. MPICH's mpiexec may
+  // return 15 for an exception in a rank (4.0.2, in half of the jobs).
+  const bool isOfLauncher = (kind == LauncherKind::kSlurm || kind == LauncherKind::kHydra) &&
+                            signal == SIGTERM && !end.bySignal;
+  if ((signal == SIGINT || signal == SIGTERM) && !isOfLauncher) {
     return fmt::format("somebody stopped it by {}", signalName(signal));
   }
   std::string meaning;

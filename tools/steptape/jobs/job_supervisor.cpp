@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -177,10 +178,18 @@ void JobSupervisor::correctEnd(double seconds) {
       end_.exitCode = code;
     }
   }
-  // MPICH's mpiexec kills the other ranks of one that called exit(0), and then returns 0 or 9.
-  if (kind == LauncherKind::kHydra && end_.exitCode == kExitFine && !plan_.run.empty()) {
-    end_.died = diedSince(plan_.run, wallSecondsAgo(seconds));
-    end_.exitCode = end_.died > 0 ? kExitProblem : kExitFine;
+  // MPICH's mpiexec kills the other ranks of one that called exit(), and then returns at random its
+  // code or 9.
+  const bool mayBeWrong = end_.exitCode == kExitFine || end_.exitCode == SIGKILL;
+  if (kind == LauncherKind::kHydra && mayBeWrong && !plan_.run.empty()) {
+    // Without slack, which may reach back to the start before. All that is here has this clock.
+    const Remains remains = remainsSince(plan_.run, wallSecondsAgo(seconds) + kClockSlack);
+    if (end_.exitCode == kExitFine && remains.died > 0) {
+      end_.died = remains.died;
+      end_.exitCode = kExitProblem;
+    } else if (remains.exitCode.value_or(kExitFine) != kExitFine) {
+      end_.exitCode = *remains.exitCode;
+    }
   }
 }
 
