@@ -2,7 +2,6 @@
 #include "blackbox/directory_lock.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <ctime>
@@ -93,70 +92,27 @@ std::int64_t changeOf(const std::string& path) {
   return file.isOpen() && ::fstat(file.number(), &status) == 0 ? nanosOf(status.st_mtim) : -1;
 }
 
-/// The file of this process, before it has its name.
-struct Draft {
-  std::string path;
-  FileDescriptor file;
-  std::int64_t made = 0;  ///< By the clock of the file system.
-
-  /// @param path Of the owner's file.
-  Status create(const std::string& ownerPath) {
-    static std::atomic<unsigned> last{0};
-    path = ownerPath + "." + std::to_string(::getpid()) + "-" + std::to_string(++last);
-    constexpr unsigned kAnyNewFile = 0666;  // umask(2) removes some of them
-    file = FileDescriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kAnyNewFile));
-    if (!file.isOpen()) {
-      const int error = errno;
-      path.clear();
-      return boxError("create", ownerPath, error);
-    }
-    // Without locks, the time alone holds the file.
-    static_cast<void>(::flock(file.number(), LOCK_EX | LOCK_NB));
-    std::uint64_t written = 0;
-    if (const int error = writeAll(file.number(), Owner::ofThisProcess().encode(), &written)) {
-      return boxError("write", path, error);
-    }
-    struct stat status {};
-    if (::fstat(file.number(), &status) == 0) {
-      made = nanosOf(status.st_mtim);
-    }
-    return {};
-  }
-  /// Gives it the name, unless another file has it.
-  /// @return 0 or an errno.
-  int becomeIfFree(const std::string& name) {
-    if (::link(path.c_str(), name.c_str()) == 0) {
-      return 0;
-    }
-    return errno == EEXIST ? EEXIST : become(name);  // some file systems have no hard links
-  }
-  /// Gives it the name of another file, which loses it.
-  int become(const std::string& name) {
-    if (::rename(path.c_str(), name.c_str()) != 0) {
-      return errno;
-    }
-    path.clear();
-    return 0;
-  }
-  Draft() = default;
-  Draft(const Draft&) = delete;
-  Draft& operator=(const Draft&) = delete;
-  ~Draft() {
-    if (!path.empty()) {
-      ::unlink(path.c_str());
-    }
-  }
-};
+/// Opens the file of an owner, or makes an empty one.
+FileDescriptor openOrMakeOwner(const std::string& path) {
+  constexpr unsigned kAnyNewFile = 0666;  // umask(2) removes some of them
+  const int descriptor =
+      ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, kAnyNewFile);
+  return descriptor < 0 && (errno == EACCES || errno == EPERM) ? openOwner(path)
+                                                               : FileDescriptor(descriptor);
+}
 
 /// Waits until it is known whether the process of another machine still renews its file.
-bool isRenewed(const std::string& path, std::int64_t now, const DirectoryLock::Times& times) {
+bool isRenewed(const std::string& path, const DirectoryLock::Times& times) {
+  // More than the clocks of machines differ by.
+  constexpr std::chrono::minutes kClocksApart{10};
   const std::int64_t first = changeOf(path);
-  const std::int64_t stale = std::chrono::nanoseconds(times.staleAfter).count();
-  if (first < 0 || now - first >= stale) {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  const std::chrono::nanoseconds age(nanosOf(now) - first);
+  if (first < 0 || age > times.staleAfter + kClocksApart) {
     return false;
   }
-  const auto end =
-      std::chrono::steady_clock::now() + std::chrono::nanoseconds(stale - (now - first));
+  const auto end = std::chrono::steady_clock::now() + times.staleAfter;
   const auto pause =
       std::min<std::chrono::milliseconds>(times.renewal / 5, std::chrono::seconds(1));
   while (std::chrono::steady_clock::now() < end) {
@@ -169,38 +125,47 @@ bool isRenewed(const std::string& path, std::int64_t now, const DirectoryLock::T
   return false;
 }
 
-/// Takes the file from nobody, or from a process that has ended. `result.lock` stays null.
-/// @return the file, with its name; closed with `holder` or `problem` set.
-FileDescriptor take(const std::string& path, const DirectoryLock::Times& times,
-                    DirectoryLock::Result* result) {
-  const std::string boot = BoxHeader::textOf(headerOfThisProcess().boot);
+/// @return 0 or an errno.
+int writeOwner(const FileDescriptor& file, const std::string& text) {
+  // The end first, so that the text is never followed by the rest of a longer one.
+  if (::ftruncate(file.number(), 0) != 0) {
+    return errno;
+  }
+  const ssize_t written = ::pwrite(file.number(), text.data(), text.size(), 0);
+  return written == static_cast<ssize_t>(text.size()) ? 0 : written < 0 ? errno : ENOSPC;
+}
+
+/// Takes the file from nobody, or from a process that has ended.
+/// @return the file; closed with `holder` or `problem` set.
+FileDescriptor take(const std::string& path, const std::string& text,
+                    const DirectoryLock::Times& times, DirectoryLock::Result* result) {
+  const std::string boot = Owner::decode(text).boot;
   constexpr int kTries = 100;  // others may come and go meanwhile
   for (int i = 0; i < kTries; ++i) {
-    Draft draft;
-    if (result->problem = draft.create(path); !result->problem.ok()) {
+    FileDescriptor file = openOrMakeOwner(path);
+    if (!file.isOpen()) {
+      result->problem = boxError("open", path, errno);
       return {};
     }
-    const FileDescriptor old = openOwner(path);
-    int error = old.isOpen() ? 0 : errno;
-    if (error == ENOENT) {
-      error = draft.becomeIfFree(path);
-    } else if (error == 0) {
-      const int locked = ::flock(old.number(), LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
-      const Owner owner = readOwner(old);
-      // A free lock tells only of this machine, and nothing where there are no locks.
-      const bool mayLive = !owner.boot.empty() && (owner.boot != boot || locked != 0);
-      if (locked == EWOULDBLOCK || (mayLive && isRenewed(path, draft.made, times))) {
-        result->holder = owner.describe();
-        return {};
-      }
-      error = isNameOf(old, path) ? draft.become(path) : EEXIST;
-    }
-    if (error != 0 && error != EEXIST) {
-      result->problem = boxError("take", path, error);
+    const int locked = ::flock(file.number(), LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+    const Owner owner = readOwner(file);
+    // A free lock tells only of this machine, and nothing where there are no locks.
+    const bool mayLive = !owner.boot.empty() && (owner.boot != boot || locked != 0);
+    if (locked == EWOULDBLOCK || (mayLive && isRenewed(path, times))) {
+      result->holder = owner.describe();
       return {};
     }
-    if (error == 0 && isNameOf(draft.file, path)) {
-      return std::move(draft.file);
+    if (!isNameOf(file, path)) {
+      continue;  // its owner has released it meanwhile
+    }
+    const int error = writeOwner(file, text);
+    if (error == 0) {
+      return file;
+    }
+    // That of another user, who is gone.
+    if ((error != EBADF && error != EINVAL) || ::unlink(path.c_str()) != 0) {
+      result->problem = boxError("write", path, error);
+      return {};
     }
   }
   result->holder = "other processes that come and go";
@@ -212,15 +177,21 @@ FileDescriptor take(const std::string& path, const DirectoryLock::Times& times,
 /// The file of a directory that this process has.
 struct DirectoryLock::Held {
   std::string path;
+  std::string text;
   FileDescriptor file;
   pid_t process = ::getpid();
   bool isLost = false;
 
+  /// Whether the file still names this process.
+  bool isOurs() const {
+    const FileDescriptor now = openOwner(path);
+    return now.isOpen() && readOwner(now).encode() == text;
+  }
   void renew() {
     if (isLost || !file.isOpen()) {
       return;
     }
-    if (!isNameOf(file, path)) {
+    if (!isOurs()) {
       // Removed with its directory, or taken by another machine that saw it unchanged for long.
       isLost = true;
       const FileDescriptor other = openOwner(path);
@@ -359,7 +330,8 @@ DirectoryLock::Result DirectoryLock::acquire(const std::string& directory,
   }
   auto held = std::make_shared<Held>();
   held->path = directory + kName + suffix;
-  held->file = take(held->path, times, &result);
+  held->text = Owner::ofThisProcess().encode();
+  held->file = take(held->path, held->text, times, &result);
   if (!held->file.isOpen()) {
     return result;
   }
@@ -382,7 +354,7 @@ DirectoryLock::~DirectoryLock() {
       return;
     }
     // First the name, while the lock is held: whoever waits for it looks whether it has the name.
-    if (held_->file.isOpen() && isNameOf(held_->file, held_->path)) {
+    if (isNameOf(held_->file, held_->path) && readOwner(held_->file).encode() == held_->text) {
       ::unlink(held_->path.c_str());
     }
     for (auto each = registry.locks.begin(); each != registry.locks.end();) {

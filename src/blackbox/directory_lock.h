@@ -19,9 +19,9 @@ namespace steptape::detail {
 /// - By the time of its last change, which a thread renews every few seconds. Where another machine
 ///   wrote the file, a free lock means nothing: the next process watches the time until it knows.
 ///
-/// Times are compared with those that the same file system gives new files, so that the clocks of
-/// the machines do not matter. All of this process have one lock for a directory. A child made by
-/// fork() does not have it.
+/// Times are compared with earlier ones of the same file, so that the clocks of the machines do not
+/// matter. All of this process have one lock for a directory. A child made by fork() does not have
+/// it.
 ///
 /// @threads Thread-safe.
 class STEPTAPE_EXPORT DirectoryLock {

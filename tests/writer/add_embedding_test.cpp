@@ -41,7 +41,8 @@ class AddEmbeddingTest : public WriterFixture {
     std::vector<std::string> paths;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(dir_.path())) {
       const std::string path = std::filesystem::relative(entry.path(), dir_.path()).string();
-      if (entry.is_regular_file() && path.find("tfevents") == std::string::npos) {
+      if (entry.is_regular_file() && path.find("tfevents") == std::string::npos &&
+          path != ".steptape_owner") {
         paths.push_back(path);
       }
     }

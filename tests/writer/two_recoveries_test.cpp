@@ -111,7 +111,9 @@ TEST_F(TwoRecoveriesTest, ByWritersThatStartTogetherBringEverythingOnce) {
     leaveADeadWriter();
     EXPECT_THAT(together(2,
                          [this] {
-                           SummaryWriter writer(run());
+                           WriterOptions options;
+                           options.occupied = OccupiedRun::kShare;
+                           SummaryWriter writer(run(), options);
                            writer.addText("note " + std::to_string(getpid()), "together", 1);
                          }),
                 Each(0));
