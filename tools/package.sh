@@ -40,24 +40,26 @@ readonly suppressed_tags=initial-upload-closes-no-bugs
 debian_flags() { DEB_CXXFLAGS_STRIP=-g dpkg-buildflags --get "$1"; }
 
 build_deb() {
-  local torch=-DTorch_DIR=$STEPTAPE_TORCH_DIR
+  local folder torch=-DTorch_DIR=$STEPTAPE_TORCH_DIR
+  folder=$(build_folder deb)
   if [[ ${STEPTAPE_TORCH:-} == none ]]; then torch=-DSTEPTAPE_WITH_TORCH=OFF; fi
-  say "configuring build/deb"
+  say "configuring ${folder#"$root"/}"
   CXXFLAGS="$(debian_flags CXXFLAGS) $(debian_flags CPPFLAGS)" LDFLAGS=$(debian_flags LDFLAGS) \
-    cmake --fresh --preset deb "$torch" >&2
+    cmake --fresh --preset deb -B "$folder" "$torch" >&2
   build deb
   rm -f "$output"/*.deb
-  with_progress "packing" cpack --config build/deb/CPackConfig.cmake -B "$output"
+  with_progress "packing" cpack --config "$folder/CPackConfig.cmake" -B "$output"
   rm -r "$output/_CPack_Packages"
 }
 
 build_static_tool() {
-  local name stage
-  cmake --fresh --preset static-tool >&2
+  local folder name stage
+  folder=$(build_folder static-tool)
+  cmake --fresh --preset static-tool -B "$folder" >&2
   build static-tool
   name=steptape-$(project_version)-linux-$(uname -m)
   stage=$(mktemp -d)
-  cmake --install build/static-tool --component steptape_Tools --strip --prefix "$stage/$name" >&2
+  cmake --install "$folder" --component steptape_Tools --strip --prefix "$stage/$name" >&2
   cp LICENSE "$stage/$name"
   rm -f "$output"/*.tar.gz
   tar -C "$stage" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" \

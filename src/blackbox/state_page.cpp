@@ -535,6 +535,7 @@ void StatePage::afterForkInChild() noexcept STEPTAPE_THREAD_ANNOTATION(no_thread
     ofParent->before_ = std::exchange(keeper().ofParents, ofParent);
   }
   threadState = {};
+  openJobs = 0;  // the child is no rank
   if (keeper().listener != nullptr) {
     keeper().listener(nullptr);
   }

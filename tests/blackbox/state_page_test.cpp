@@ -553,6 +553,21 @@ TEST_F(StateTest, StaysWithTheCodeIfTheProcessCallsExitWhileItsJobRuns) {
   EXPECT_EQ(state().lastError, std::string(kLeftEarly) + "3");
 }
 
+TEST_F(StateTest, OfAForkedChildOfARankGoesWithTheChild) {
+  StateChild child([&](const auto&) {
+    StatePage::keep();
+    noteJobIsOpen(true);
+    const pid_t grandchild = fork();
+    if (grandchild == 0) {
+      StatePage::keep();
+      std::exit(0);
+    }
+    waitpid(grandchild, nullptr, 0);
+    std::_Exit(boxes().size() == 1 ? 0 : 1);
+  });
+  EXPECT_EQ(WEXITSTATUS(child.end()), 0);
+}
+
 TEST_F(StateTest, GoesWithAProcessWhoseJobHasEnded) {
   StateChild child([&](const auto&) {
     StatePage::keep();
