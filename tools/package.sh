@@ -13,7 +13,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cd "$root"
 
-readonly output=$root/build/packages
+readonly package_folder=$root/build/packages
 with_deb=1
 with_static=1
 with_test=0
@@ -47,9 +47,9 @@ build_deb() {
   CXXFLAGS="$(debian_flags CXXFLAGS) $(debian_flags CPPFLAGS)" LDFLAGS=$(debian_flags LDFLAGS) \
     cmake --fresh --preset deb -B "$folder" "$torch" >&2
   build deb
-  rm -f "$output"/*.deb
-  with_progress "packing" cpack --config "$folder/CPackConfig.cmake" -B "$output"
-  rm -r "$output/_CPack_Packages"
+  rm -f "$package_folder"/*.deb
+  with_progress "packing" cpack --config "$folder/CPackConfig.cmake" -B "$package_folder"
+  rm -r "$package_folder/_CPack_Packages"
 }
 
 build_static_tool() {
@@ -61,24 +61,24 @@ build_static_tool() {
   stage=$(mktemp -d)
   cmake --install "$folder" --component steptape_Tools --strip --prefix "$stage/$name" >&2
   cp LICENSE "$stage/$name"
-  rm -f "$output"/*.tar.gz
+  rm -f "$package_folder"/*.tar.gz
   tar -C "$stage" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" \
-    -c "$name" | gzip -9n >"$output/$name.tar.gz"
+    -c "$name" | gzip -9n >"$package_folder/$name.tar.gz"
   rm -r "$stage"
 }
 
-mkdir -p "$output"
+mkdir -p "$package_folder"
 if ((with_deb)); then build_deb; fi
 if ((with_static)); then build_static_tool; fi
-mapfile -t made < <(compgen -G "$output/*.deb"; compgen -G "$output/*.tar.gz")
+mapfile -t made < <(compgen -G "$package_folder/*.deb"; compgen -G "$package_folder/*.tar.gz")
 tools/bill_of_materials.py "$(project_version)" \
-  "$output/steptape-$(project_version)-linux-$(uname -m).cdx.json" "${made[@]}"
-ls -l "$output" >&2
+  "$package_folder/steptape-$(project_version)-linux-$(uname -m).cdx.json" "${made[@]}"
+ls -l "$package_folder" >&2
 
 if ((with_test)); then
   command -v lintian >/dev/null || install_packages lintian || die "lintian: not installed; install the package above"
   say "checking the packages (lintian)"
-  lintian --allow-root --fail-on error,warning --suppress-tags "$suppressed_tags" "$output"/*.deb >&2
-  tests/packages/run_static_tool.sh "$output"/steptape-*.tar.gz
-  tests/packages/run_in_clean_system.sh "$output"
+  lintian --allow-root --fail-on error,warning --suppress-tags "$suppressed_tags" "$package_folder"/*.deb >&2
+  tests/packages/run_static_tool.sh "$package_folder"/steptape-*.tar.gz
+  tests/packages/run_in_clean_system.sh "$package_folder"
 fi
