@@ -10,6 +10,7 @@
 // 164 epochs take a day on two cores. --synthetic needs no data: with --batch-size 16 --epochs 1
 // the network learns those images in a minute. The scripts in ../jobs start this program.
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -173,11 +174,13 @@ void train(const Options& options, const World& world) {
                             trainerOptions(options, world->size()));
   const steptape::TrainingResult result = trainer.fit(trainLoader, testLoader);
   writer.close().throwIfError();
+  const std::string best = std::isnan(result.bestValue)
+                               ? "no evaluation yet"
+                               : "best accuracy " + std::to_string(result.bestValue);
   steptape::logFromRoot(*world,
                         std::string("stopped at step ") + std::to_string(result.step) + " by " +
-                            steptape::stopReasonText(result.stoppedBy) + "; best accuracy " +
-                            std::to_string(result.bestValue) + "; tensorboard --logdir " +
-                            writer.logDir() + "\n",
+                            steptape::stopReasonText(result.stoppedBy) + "; " + best +
+                            "; tensorboard --logdir " + writer.logDir() + "\n",
                         std::cout);
 }
 

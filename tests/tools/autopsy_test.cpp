@@ -217,5 +217,12 @@ TEST_F(AutopsyCommand, HasATableOfLivingRanks) {
   EXPECT_THAT(steptape("top other --once").out, HasSubstr("0 processes"));
 }
 
+TEST_F(AutopsyCommand, HasNoRankOfAJobThatIsOverUnlessItIsNamed) {
+  rank(0, 2, 0, false)->end(SIGKILL);
+  rank(1, 2, 0, false)->end(SIGKILL);
+  EXPECT_THAT(steptape("top --once").out, HasSubstr("0 processes"));
+  EXPECT_THAT(steptape("top runs --once").out, HasSubstr("2 processes, 2 dead"));
+}
+
 }  // namespace
 }  // namespace steptape

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <fmt/format.h>
 #include <map>
@@ -87,6 +88,11 @@ class EndedRanks {
   std::map<Key, std::pair<double, TopRow>> seen_;  // when it was there last
 };
 
+bool isOver(const Job& job) {
+  return std::all_of(job.ranks.begin(), job.ranks.end(),
+                     [](const RankView& rank) { return rank.life == Life::kDead; });
+}
+
 int top(const TopOptions& options) {
   endOnInterrupt();
   const bool isLive = !options.once && !options.json && terminalAt(STDOUT_FILENO).isTerminal;
@@ -99,7 +105,11 @@ int top(const TopOptions& options) {
     if (!options.run.empty()) {
       paths.push_back(options.run);
     }
-    const std::vector<Job> jobs = jobsOf(readViews(paths, &problems));
+    std::vector<Job> jobs = jobsOf(readViews(paths, &problems));
+    if (options.run.empty()) {
+      // Jobs that died keep their states for a long time.
+      jobs.erase(std::remove_if(jobs.begin(), jobs.end(), isOver), jobs.end());
+    }
     const double now = Clock::system().wallSeconds();
     std::vector<TopRow> rows = topRows(jobs, now);
     ended.addTo(&rows, now);
@@ -116,7 +126,7 @@ int top(const TopOptions& options) {
 void addTopCommand(CLI::App* app, int* exitCode) {
   CLI::App* command = app->add_subcommand("top", "Watch what the ranks of living jobs are doing");
   const auto options = std::make_shared<TopOptions>();
-  command->add_option("RUN", options->run, "The log directory of a job. Default: all jobs");
+  command->add_option("RUN", options->run, "The log directory of a job. Default: all that have a living process");
   command->add_option("--interval", options->interval, "Time between two looks")
       ->check(inRange(0.05, 86400))
       ->type_name("SECONDS")
