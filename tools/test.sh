@@ -9,6 +9,7 @@
 #   tools/test.sh --all           the full build, with its benchmarks and each public header by itself,
 #                                 the core as shared libraries, and the sanitizers
 #   tools/test.sh --torch RELEASE every test of the full build on this LibTorch, such as 2.15.0 or `debian`
+#   tools/test.sh --slurm         jobs in a real Slurm of two nodes, which runs on this machine; needs root
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cd "$root"
@@ -29,7 +30,8 @@ case ${1:-} in
     release_targets+=(benchmarks all_verify_interface_header_sets)
     ;;
   --torch) export STEPTAPE_TORCH=${2:?tools/test.sh --torch needs a release, such as 2.15.0, or debian} ;;
-  *) die "argument: got '$1'; expected --quick, --sanitizers, --all or --torch RELEASE; usage: tools/test.sh [--quick | --sanitizers | --all | --torch RELEASE]" ;;
+  --slurm) ;;
+  *) die "argument: got '$1'; expected --quick, --sanitizers, --all, --torch RELEASE or --slurm; usage: tools/test.sh [--quick | --sanitizers | --all | --torch RELEASE | --slurm]" ;;
 esac
 
 settings=$(tools/setup.sh --tests)
@@ -116,6 +118,18 @@ run_preset() {
     $((is_new ? SECONDS - start : 0))
 }
 
+# run_in_slurm: as root, because only root may start nodes
+run_in_slurm() {
+  local slurm=(slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge libpmix2)
+  dpkg --status "${slurm[@]}" >/dev/null 2>&1 || install_packages "${slurm[@]}"
+  make_preset release
+  as_root env STEPTAPE_BIN="$(build_folder release)/bin" tools/slurm.sh python3 tests/slurm/slurm_test.py
+}
+
+if [[ ${1:-} == --slurm ]]; then
+  run_in_slurm
+  exit
+fi
 for preset in "${presets[@]}"; do
   run_preset "$preset"
 done

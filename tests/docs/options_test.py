@@ -39,6 +39,7 @@ FOREIGN = {
     "--kill-on-bad-exit",
     "--quit-on-interrupt",
     "--overlap",
+    "--mem",
     "--cpus-per-task",
     "--export",
     "--pty",

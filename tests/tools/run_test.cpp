@@ -249,7 +249,7 @@ TEST_F(Run, PassesOnToSrunWhatItDoesNotTakeFromTheScript) {
   EXPECT_EQ(run(environment + "--launcher 'srun --overlap -c 2 --export=NONE' -- ./train").exitCode,
             0);
   EXPECT_EQ(contentOf("calls"),
-            "-n 2 --kill-on-bad-exit=1 --quit-on-interrupt --overlap --export=ALL "
+            "-n 2 --kill-on-bad-exit=1 --quit-on-interrupt --overlap --mem=0 --export=ALL "
             "--cpus-per-task=4 ./train\n"
             "--overlap -c 2 --export=NONE -n 2 --kill-on-bad-exit=1 --quit-on-interrupt ./train\n");
 }

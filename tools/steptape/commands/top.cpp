@@ -126,7 +126,8 @@ int top(const TopOptions& options) {
 void addTopCommand(CLI::App* app, int* exitCode) {
   CLI::App* command = app->add_subcommand("top", "Watch what the ranks of living jobs are doing");
   const auto options = std::make_shared<TopOptions>();
-  command->add_option("RUN", options->run, "The log directory of a job. Default: all that have a living process");
+  command->add_option("RUN", options->run,
+                      "The log directory of a job. Default: all that have a living process");
   command->add_option("--interval", options->interval, "Time between two looks")
       ->check(inRange(0.05, 86400))
       ->type_name("SECONDS")

@@ -135,9 +135,13 @@ bool hasOption(const std::vector<std::string>& command, const std::string& optio
 /// @source srun(1) of Slurm 22.05, "--cpus-per-task", "--export", "--overlap"
 std::vector<std::string> optionsForAllocation(const std::vector<std::string>& command) {
   std::vector<std::string> options;
-  // In the step of an interactive shell, which holds the processors, another step waits forever.
+  // In the step of an interactive shell, which holds the processors and the memory, another step
+  // waits forever, or is refused.
   if (isSet("SLURM_STEP_ID") && !hasOption(command, "--overlap")) {
     options.emplace_back("--overlap");
+    if (!hasOption(command, "--mem") && !hasOption(command, "--mem-per-cpu")) {
+      options.emplace_back("--mem=0");
+    }
   }
   // `sbatch --export=NONE` means the script; each srun in it would pass no variable, not even PATH.
   if (isSet("SLURM_EXPORT_ENV") && !hasOption(command, "--export")) {
