@@ -2,6 +2,7 @@
 #include "collectives_gloo.h"
 
 #include <chrono>
+#include <memory>
 #include <numeric>
 #include <string>
 
@@ -33,13 +34,19 @@ std::shared_ptr<detail::TcpStore> store() {
   return kStore;
 }
 
+/// One start for each kind: rank 0 answers no rank after its start.
+detail::Meeting meetFor(const char* kind) {
+  const auto keys = std::make_shared<detail::PrefixedStore>(store(), std::string(kind) + "/");
+  return detail::meet(keys, store()->address(), launch(), 0, kTimeout);
+}
+
 }  // namespace
 
 std::function<void(std::vector<float>& data)> bareGloo() {
   auto options = ::c10d::ProcessGroupGloo::Options::create(kTimeout);
   options->devices.push_back(::c10d::ProcessGroupGloo::createDefaultDevice());
   // The launcher's store outlives a run: a name of this run only.
-  const detail::Meeting meeting = detail::meet(store(), launch(), 0, kTimeout);
+  const detail::Meeting meeting = meetFor("bare");
   const auto prefix = c10::make_intrusive<::c10d::PrefixStore>(meeting.prefix + "bare",
                                                                store()->connection().store);
   const auto group =
@@ -52,7 +59,7 @@ std::function<void(std::vector<float>& data)> bareGloo() {
 }
 
 std::shared_ptr<steptape::Communicator> communicatorOverGloo() {
-  const detail::Meeting meeting = detail::meet(store(), launch(), 0, kTimeout);
+  const detail::Meeting meeting = meetFor("steptape");
   steptape::c10d::EnvironmentOptions options;
   options.usesNodeMemory = false;
   std::vector<int> ranks(static_cast<std::size_t>(launch().size));

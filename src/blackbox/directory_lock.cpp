@@ -283,7 +283,10 @@ struct DirectoryLock::Registry {
       const MutexLock lock(registry.mutex);
       while (true) {
         const auto found = registry.locks.find(key_);
-        if (found != registry.locks.end() && (*known = found->second.lock()) != nullptr) {
+        if (found != registry.locks.end()) {
+          *known = found->second.lock();
+        }
+        if (*known != nullptr) {
           return;
         }
         // Else its last owner has let go of it, and its file is still there.

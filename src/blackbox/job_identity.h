@@ -37,12 +37,12 @@ struct STEPTAPE_EXPORT JobIdentity {
 
 /// Returns whether both can be of one job. What only one of them knows does not tell.
 ///
-/// The surest name decides: STEPTAPE_JOB, whoever the users are; then the user; then torchrun's run,
-/// which may span several jobs of a scheduler; then the scheduler's job and its step.
+/// The surest name decides: STEPTAPE_JOB, whoever the users are; then the user; then torchrun's
+/// run, which may span several jobs of a scheduler; then the scheduler's job and its step.
 STEPTAPE_EXPORT bool canBeOfOneJob(const JobIdentity& one, const JobIdentity& other);
 
-/// Returns the scheduler's job as a part of a file name: "41", or "50_3" for the element of an array;
-/// empty if there is none.
+/// Returns the scheduler's job as a part of a file name: "41", or "50_3" for the element of an
+/// array; empty if there is none.
 STEPTAPE_EXPORT std::string schedulerJobLabel(const VariableLookup& variable);
 STEPTAPE_EXPORT std::string schedulerJobLabel();
 

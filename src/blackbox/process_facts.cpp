@@ -98,8 +98,8 @@ MemoryGroup memoryGroupOf(const ControlGroupDirectories& groups) {
   return found;
 }
 
-/// Returns how many processes of a group the kernel has killed because memory ran out; -1 if that is
-/// unknown.
+/// Returns how many processes of a group the kernel has killed because memory ran out; -1 if that
+/// is unknown.
 std::int64_t killsIn(const std::string& directory, bool isVersion2) {
   const char* const file = isVersion2 ? "/memory.events" : "/memory.oom_control";
   return numberAfter(textOfFile(directory + file), "oom_kill");

@@ -28,8 +28,8 @@ std::string commandLine();
 /// Returns whether a debugger holds this process.
 STEPTAPE_EXPORT bool isTraced();
 
-/// Measures the memory of this process and of its control group: of the group around it that has the
-/// lowest limit, which a scheduler may set for the step or for the job.
+/// Measures the memory of this process and of its control group: of the group around it that has
+/// the lowest limit, which a scheduler may set for the step or for the job.
 ///
 /// @cost Some reads of small files in /proc and /sys: about 50 us, and in version 1 of control
 ///       groups 10 us for each group in the limited one.

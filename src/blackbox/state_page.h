@@ -171,8 +171,8 @@ inline void noteDeviceBytes(std::int64_t bytes) noexcept {
 STEPTAPE_EXPORT void noteEndOfJob(std::string_view why) noexcept;
 
 /// Tells that a job of several ranks begins or ends in this process. If the process calls exit()
-/// meanwhile, its state stays, with the exit code: launchers then end the other ranks, of which none
-/// knows why. Each beginning has an end.
+/// meanwhile, its state stays, with the exit code: launchers then end the other ranks, of which
+/// none knows why. Each beginning has an end.
 STEPTAPE_EXPORT void noteJobIsOpen(bool isOpen) noexcept;
 
 inline void noteError(std::string_view text) noexcept {

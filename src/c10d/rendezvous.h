@@ -35,8 +35,8 @@ struct Meeting {
 ///         Error(kRankMismatch) on all ranks that have come if a rank has another number of ranks
 ///         or another version of Steptape; Error(kFailedPrecondition) if rank 0 is of another job,
 ///         or if another process is this rank.
-/// @cost A few messages to the store for each rank, and some for each look, which are rarer the more
-///       ranks there are; rank 0 holds a few hundred bytes for each.
+/// @cost A few messages to the store for each rank, and some for each look, which are rarer the
+///       more ranks there are; rank 0 holds a few hundred bytes for each.
 Meeting meet(const std::shared_ptr<KeyStore>& store, const std::string& address,
              const steptape::detail::Launch& launch, int ranksPerNode,
              std::chrono::milliseconds timeout);

@@ -149,8 +149,8 @@ Launch storeLaunch(const Variables& variable) {
   return launch;
 }
 
-/// Returns the ports that a step tries in turn: below the usual ranges for outgoing connections, and
-/// the first one different for neighboring jobs and steps.
+/// Returns the ports that a step tries in turn: below the usual ranges for outgoing connections,
+/// and the first one different for neighboring jobs and steps.
 std::vector<int> portsOfJob(const Variables& variable) {
   constexpr int kFirst = 20000;
   constexpr int kCount = 10000;

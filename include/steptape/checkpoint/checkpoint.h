@@ -194,8 +194,8 @@ class STEPTAPE_EXPORT CheckpointCopy {
 /// Each is a file of saveCheckpoint() and appears complete or not at all: if the job dies while it
 /// writes one, the previous ones remain. Use one directory per run: if a run restarts from an
 /// earlier step, or from scratch, its first checkpoint replaces those with later steps. While a job
-/// lives that writes there, the checkpoints of another one are refused. Temporary files of jobs that
-/// died are removed with the next checkpoint.
+/// lives that writes there, the checkpoints of another one are refused. Temporary files of jobs
+/// that died are removed with the next checkpoint.
 ///
 /// All calls except bestPath() are collectives in which only the root touches the disk. They throw
 /// the same error on every rank. While saveAsync() writes, each of them first waits as wait() does.

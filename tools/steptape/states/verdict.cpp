@@ -301,8 +301,8 @@ std::size_t firstDeadOf(const std::vector<DeadRank>& dead, const std::set<int>& 
 /// another one was dead. A rank that waited in vain precedes those that gave a sign in the second
 /// half of its wait: they lived, and did not arrive.
 ///
-/// A rank without a trace that others found dead when they ended precedes those that are like it: no
-/// order is claimed that only times of last signs give.
+/// A rank without a trace that others found dead when they ended precedes those that are like it:
+/// no order is claimed that only times of last signs give.
 void sortByDeath(std::vector<DeadRank>* dead, const std::set<int>& accused) {
   const auto place = [&](const DeadRank& rank) {
     const bool isAccused = accused.count(rank.rank->state.rank) > 0;
