@@ -2,8 +2,10 @@
 #include "blackbox/directory_lock.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <ctime>
 #include <fcntl.h>
 #include <iterator>
@@ -75,6 +77,15 @@ Owner readOwner(const FileDescriptor& file) {
   const ssize_t bytes = ::pread(file.number(), text.data(), text.size(), 0);
   text.resize(bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
   return Owner::decode(std::move(text));
+}
+
+/// Whether the file begins with `text`. Allocates nothing.
+bool hasText(const FileDescriptor& file, const std::string& text) noexcept {
+  std::array<char, 4096> bytes;
+  const std::size_t compared = std::min(text.size(), bytes.size());
+  return file.isOpen() &&
+         ::pread(file.number(), bytes.data(), compared, 0) == static_cast<ssize_t>(compared) &&
+         std::memcmp(bytes.data(), text.data(), compared) == 0;
 }
 
 bool isNameOf(const FileDescriptor& file, const std::string& path) {
@@ -183,10 +194,7 @@ struct DirectoryLock::Held {
   bool isLost = false;
 
   /// Whether the file still names this process.
-  bool isOurs() const {
-    const FileDescriptor now = openOwner(path);
-    return now.isOpen() && readOwner(now).encode() == text;
-  }
+  bool isOurs() const noexcept { return hasText(openOwner(path), text); }
   void renew() {
     if (isLost || !file.isOpen()) {
       return;
@@ -255,7 +263,11 @@ struct DirectoryLock::Registry {
       return;  // the next time is soon
     }
     for (const auto& each : all) {
-      each->renew();
+      try {
+        each->renew();
+      } catch (const std::bad_alloc&) {
+        // Only the message is lost.
+      }
     }
   }
 
@@ -357,7 +369,7 @@ DirectoryLock::~DirectoryLock() {
       return;
     }
     // First the name, while the lock is held: whoever waits for it looks whether it has the name.
-    if (isNameOf(held_->file, held_->path) && readOwner(held_->file).encode() == held_->text) {
+    if (isNameOf(held_->file, held_->path) && hasText(held_->file, held_->text)) {
       ::unlink(held_->path.c_str());
     }
     for (auto each = registry.locks.begin(); each != registry.locks.end();) {
