@@ -2,7 +2,6 @@
 #include "blackbox/job_identity.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <sstream>
 #include <unistd.h>
 
@@ -32,8 +31,14 @@ std::string textOf(const VariableLookup& variable, const char* name) {
   return line;
 }
 
-const char* inEnvironment(const char* name) {
-  return std::getenv(name);
+/// Returns the scheduler whose job this process runs in, or null.
+const Scheduler* schedulerOf(const VariableLookup& variable) {
+  for (const Scheduler& each : kSchedulers) {
+    if (!textOf(variable, each.variable).empty()) {
+      return &each;
+    }
+  }
+  return nullptr;
 }
 
 bool areKnown(const std::string& one, const std::string& other) {
@@ -51,12 +56,8 @@ JobIdentity JobIdentity::ofThisProcess(const VariableLookup& variable) {
   }
   // The parts of a heterogeneous job have numbers of their own.
   const bool isHeterogeneous = !textOf(variable, "SLURM_HET_SIZE").empty();
-  for (const Scheduler& each : kSchedulers) {
-    const std::string number = textOf(variable, each.variable);
-    if (!number.empty() && !isHeterogeneous) {
-      identity.job = "job " + number + " of " + each.name;
-      break;
-    }
+  if (const Scheduler* const scheduler = schedulerOf(variable); scheduler && !isHeterogeneous) {
+    identity.job = "job " + textOf(variable, scheduler->variable) + " of " + scheduler->name;
   }
   if (!identity.job.empty()) {
     identity.step = textOf(variable, "SLURM_STEP_ID");
@@ -67,7 +68,7 @@ JobIdentity JobIdentity::ofThisProcess(const VariableLookup& variable) {
 }
 
 JobIdentity JobIdentity::ofThisProcess() {
-  return ofThisProcess(inEnvironment);
+  return ofThisProcess(variableOfProcess);
 }
 
 std::string JobIdentity::describe() const {
@@ -116,12 +117,8 @@ bool canBeOfOneJob(const JobIdentity& one, const JobIdentity& other) {
 }
 
 std::string schedulerJobNumber(const VariableLookup& variable) {
-  for (const Scheduler& each : kSchedulers) {
-    if (std::string number = textOf(variable, each.variable); !number.empty()) {
-      return number;
-    }
-  }
-  return textOf(variable, "JOB_ID");  // of Grid Engine
+  const Scheduler* const scheduler = schedulerOf(variable);
+  return textOf(variable, scheduler ? scheduler->variable : "JOB_ID");  // of Grid Engine
 }
 
 std::string schedulerJobLabel(const VariableLookup& variable) {
@@ -129,15 +126,11 @@ std::string schedulerJobLabel(const VariableLookup& variable) {
   const std::string array = textOf(variable, "SLURM_ARRAY_JOB_ID");
   if (!array.empty()) {
     label = array + "_" + textOf(variable, "SLURM_ARRAY_TASK_ID");
-  } else {
-    for (const Scheduler& each : kSchedulers) {
-      if (label = textOf(variable, each.variable); !label.empty()) {
-        break;
-      }
-    }
+  } else if (const Scheduler* const scheduler = schedulerOf(variable)) {
+    label = textOf(variable, scheduler->variable);
     // LSF gives all elements one number.
     const std::string element = textOf(variable, "LSB_JOBINDEX");
-    if (!label.empty() && !element.empty() && element != "0") {
+    if (!element.empty() && element != "0") {
       label += "_" + element;
     }
   }
@@ -150,7 +143,7 @@ std::string schedulerJobLabel(const VariableLookup& variable) {
 }
 
 std::string schedulerJobLabel() {
-  return schedulerJobLabel(inEnvironment);
+  return schedulerJobLabel(variableOfProcess);
 }
 
 }  // namespace steptape::detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdlib>
 #include <functional>
 #include <string>
 
@@ -10,6 +11,11 @@ namespace steptape::detail {
 
 /// Returns the value of an environment variable, or null.
 using VariableLookup = std::function<const char*(const char*)>;
+
+/// Looks into the environment of this process.
+inline const char* variableOfProcess(const char* name) {
+  return std::getenv(name);
+}
 
 /// What tells the processes of one job from those of another, as far as this process knows it.
 /// A text is empty if nothing is known.

@@ -133,8 +133,7 @@ JobFacts jobFacts() {
     facts.rank = numberIn({"SLURM_PROCID"});
     facts.worldSize = numberIn({"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"});
   }
-  facts.jobId =
-      schedulerJobNumber([](const char* name) -> const char* { return std::getenv(name); });
+  facts.jobId = schedulerJobNumber(variableOfProcess);
   return facts;
 }
 
@@ -151,10 +150,9 @@ bool isTraced() {
   return numberAfter(textOfFile("/proc/self/status"), "TracerPid:") > 0;
 }
 
-MemoryUse measureMemory(const std::string& procDirectory, const std::string& sysDirectory) {
+MemoryUse measureMemory(const ControlGroupDirectories& groups) {
   MemoryUse use;
   use.residentBytes = residentBytes();
-  const auto groups = ControlGroupDirectories::find("memory", procDirectory, sysDirectory);
   const MemoryGroup group = memoryGroupOf(groups);
   if (!group.directory.empty()) {
     use.cgroupLimit = group.limit;
@@ -169,7 +167,9 @@ MemoryUse measureMemory(const std::string& procDirectory, const std::string& sys
 }
 
 MemoryUse measureMemory() {
-  return measureMemory("/proc", "/sys");
+  // Once: a process rarely changes its group.
+  static const auto kGroups = ControlGroupDirectories::find("memory", "/proc", "/sys");
+  return measureMemory(kGroups);
 }
 
 }  // namespace steptape::detail

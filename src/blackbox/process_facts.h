@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/control_group_directories.h"
 #include "blackbox/state_page.h"
 
 // What the operating system and the launcher tell about this process.
@@ -34,8 +35,7 @@ STEPTAPE_EXPORT bool isTraced();
 /// @cost Some reads of small files in /proc and /sys: about 50 us, and in version 1 of control
 ///       groups 10 us for each group in the limited one.
 STEPTAPE_EXPORT MemoryUse measureMemory();
-/// Reads other directories than /proc and /sys.
-STEPTAPE_EXPORT MemoryUse measureMemory(const std::string& procDirectory,
-                                        const std::string& sysDirectory);
+/// Measures that of other control groups, which have the controller "memory".
+STEPTAPE_EXPORT MemoryUse measureMemory(const ControlGroupDirectories& groups);
 
 }  // namespace steptape::detail

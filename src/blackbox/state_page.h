@@ -166,7 +166,6 @@ inline void noteDeviceBytes(std::int64_t bytes) noexcept {
   }
 }
 
-/// Notes an error that the user is told about.
 /// Notes that Steptape ends this process, and the job with it.
 STEPTAPE_EXPORT void noteEndOfJob(std::string_view why) noexcept;
 
@@ -175,6 +174,7 @@ STEPTAPE_EXPORT void noteEndOfJob(std::string_view why) noexcept;
 /// none knows why. Each beginning has an end.
 STEPTAPE_EXPORT void noteJobIsOpen(bool isOpen) noexcept;
 
+/// Notes an error that the user is told about.
 inline void noteError(std::string_view text) noexcept {
   if (StatePage* const page = StatePage::current()) {
     page->noteError(text);

@@ -295,10 +295,6 @@ const char* launchersFor(MpiFamily family) {
   return "its own launcher";
 }
 
-const char* environmentOfProcess(const char* name) {
-  return std::getenv(name);
-}
-
 }  // namespace
 
 std::string nameOfMpiLibrary(const std::string& version) {
@@ -344,7 +340,7 @@ std::string foreignLauncherBecause(const MpiWorld& world, const Variables& varia
 }
 
 std::string foreignLauncherBecause(const MpiWorld& world) {
-  return foreignLauncherBecause(world, environmentOfProcess);
+  return foreignLauncherBecause(world, variableOfProcess);
 }
 
 std::string aloneInAllocation(const Variables& variable) {
@@ -363,7 +359,7 @@ std::string aloneInAllocation(const Variables& variable) {
 }
 
 void warnIfAloneInAllocation() {
-  if (const std::string text = aloneInAllocation(environmentOfProcess); !text.empty()) {
+  if (const std::string text = aloneInAllocation(variableOfProcess); !text.empty()) {
     std::fprintf(stderr, "steptape: %s\n", text.c_str());
   }
 }
@@ -410,7 +406,7 @@ Launch findLaunch(const LaunchSupport& support, const Variables& variable) {
 }
 
 Launch findLaunch(const LaunchSupport& support) {
-  return findLaunch(support, environmentOfProcess);
+  return findLaunch(support, variableOfProcess);
 }
 
 }  // namespace steptape::detail

@@ -32,7 +32,8 @@ class MeasureMemoryTest : public ::testing::Test {
   }
 
   MemoryUse measure() const {
-    return measureMemory(directory_.string() + "/proc", directory_.string() + "/sys");
+    return measureMemory(ControlGroupDirectories::find("memory", directory_.string() + "/proc",
+                                                       directory_.string() + "/sys"));
   }
 
   static constexpr const char* kNoLimit = "9223372036854771712";
