@@ -41,6 +41,11 @@ bool LoopThread::end(std::chrono::milliseconds patience) {
     return true;
   }
   if (isOfParent()) {
+#if defined(__SANITIZE_THREAD__) && __GNUC__ < 13
+    // This sanitizer keeps the threads of the parent, and ends a child whose new thread gets the
+    // number of one.
+    thread_.detach();
+#endif
     // There is no such thread here: it can be neither joined nor detached, and it may have held the
     // lock during fork(). Its number is overwritten, because the destructor would end the process.
     ::new (static_cast<void*>(&thread_)) std::thread();

@@ -247,7 +247,7 @@ struct DirectoryLock::Registry {
     registry.held.clear();
     registry.locks.clear();
     registry.underWay.clear();
-    static_cast<void>(registry.thread.release());  // the thread is in the parent
+    registry.thread.reset();  // waits for nothing: the thread is in the parent
     registry.mutex.unlock();
   }
 

@@ -16,6 +16,7 @@
 
 #include "steptape/base/error.h"
 
+#include "base/sigpipe_blocked.h"
 #include "c10d/store_transport.h"
 #include "c10d/tcp_store_connection.h"
 #include "c10d/torch_error_text.h"
@@ -94,6 +95,7 @@ std::string glooErrorText(const std::string& what) {
 }
 
 Group makeGroup(const GlooSetup& setup, const GroupMap& map, const char* name, int threads) {
+  const steptape::detail::SigpipeBlocked inThreadsOfGloo;
   auto options = ::c10d::ProcessGroupGloo::Options::create(setup.timeout);
   const char* const variable = std::getenv("GLOO_SOCKET_IFNAME");
   std::istringstream interfaces(

@@ -21,6 +21,7 @@
 #include "base/file_descriptor.h"
 #include "base/got_expected.h"
 #include "base/running_time.h"
+#include "base/sigpipe_blocked.h"
 #include "base/text.h"
 #include "c10d/deadline.h"
 #include "c10d/tcp_store_connection.h"
@@ -97,6 +98,7 @@ std::string nameOf(const std::string& address) {
 
 /// @param limit LibTorch waits for an answer this long, and then tries once more.
 Store open(const Launch& launch, int port, bool serves, std::chrono::milliseconds limit) {
+  const steptape::detail::SigpipeBlocked inThreadsOfServer;
   ::c10d::TCPStoreOptions options;
   options.port = static_cast<std::uint16_t>(port);
   options.isServer = serves;

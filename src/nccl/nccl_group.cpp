@@ -12,6 +12,7 @@
 
 #include "base/mutex.h"
 #include "base/running_time.h"
+#include "base/sigpipe_blocked.h"
 #include "nccl/nccl_library.h"
 
 namespace steptape::detail {
@@ -149,7 +150,10 @@ std::unique_ptr<NcclGroup> NcclGroup::make(Communicator& world, const std::strin
   options.name = "id of NCCL's group";
   world.broadcast(id.bytes.data(), id.bytes.size(), 0, options);
   NcclLibrary::Comm comm = nullptr;
-  const int result = nccl->commInitRank(&comm, world.size(), id, world.rank());
+  const int result = [&] {
+    const SigpipeBlocked inThreadsOfNccl;
+    return nccl->commInitRank(&comm, world.size(), id, world.rank());
+  }();
   mine.problem = result == NcclLibrary::kSuccess ? "" : nccl->reportOf(result);
   options.name = "start of NCCL's group";
   why = problemOf(world.allgather(Hello{mine.problem, ""}.text(), options));

@@ -2,9 +2,13 @@
 // The guarantees of every communicator, on as many processes as have been started.
 
 #include <chrono>
+#include <csignal>
+#include <filesystem>
 #include <memory>
 #include <numeric>
 #include <string>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <vector>
 
 #include "steptape/c10d/environment.h"
@@ -62,6 +66,26 @@ TEST_P(ContractOnC10d, HoldsByGloo) {
   options.usesNodeMemory = false;
   const auto world = meetAgain(options);
   GetParam().check(*world);
+}
+
+/// Sends the signal to each thread of this process except the calling one.
+void signalOtherThreads(int signal) {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
+    const int thread = std::stoi(entry.path().filename());
+    if (thread != ::syscall(SYS_gettid)) {
+      ::syscall(SYS_tgkill, ::getpid(), thread, signal);
+    }
+  }
+}
+
+/// What the kernel sends to a thread that writes to a rank that has just died. The signal would end
+/// the process without a word.
+TEST(Contract, HoldsAfterAWriteToAClosedConnection) {
+  c10d::EnvironmentOptions options;
+  options.usesNodeMemory = false;
+  const auto world = meetAgain(options);
+  signalOtherThreads(SIGPIPE);
+  world->barrier();
 }
 
 TEST(Contract, HoldsWhileAProfilerRecords) {

@@ -32,7 +32,7 @@ struct Case {
 
   std::string arguments() const {
     return std::string("how=") + how + " fault=" + fault + " at=" + at +
-           " by=" + std::to_string(by) + " timeout=1500 " + more;
+           " by=" + std::to_string(by) + " timeout=5000 " + more;
   }
 
   bool checkpointsAreAsync() const {

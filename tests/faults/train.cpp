@@ -5,7 +5,7 @@
 //   how=gradients|fit    a loop around GradientSync::step(), or a Trainer
 //   dir=DIR              directory of event files and checkpoints
 //   resume               resumes from the newest checkpoint
-//   timeout=MS           Communicator::timeout()
+//   timeout=MS           Communicator::timeout(), once all ranks have started
 //   ranksPerNode=N       as MpiCommunicatorOptions::ranksPerNode
 //   checkpoints=async    the loop trains on while a thread writes them, as a Trainer does
 //   memory=messages      uses no shared memory
@@ -198,9 +198,12 @@ void train(int argc, char** argv) {
   const mpi::Environment environment(argc, argv);
   try {
     const auto world = makeWorld(arguments.number("ranksPerNode", 0));
-    world->setTimeout(std::chrono::milliseconds(arguments.number("timeout", 30000)));
     torch::manual_seed(static_cast<std::uint64_t>(world->rank()) + 1);
-    Job(arguments, world).run();
+    Job job(arguments, world);
+    // Only now: on a busy machine, one rank may open its files much later than another.
+    world->barrier();
+    world->setTimeout(std::chrono::milliseconds(arguments.number("timeout", 30000)));
+    job.run();
   } catch (const std::exception& error) {
     environment.abort(error.what());
   }
