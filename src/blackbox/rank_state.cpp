@@ -42,6 +42,7 @@ bool isOdd(Word sequence) {
 
 StateHead headOf(const layout::Identity& identity) {
   StateHead head;
+  head.jobId = BoxHeader::textOf(identity.jobId);
   head.launch = identity.launch;
   for (const auto& directory : identity.directories) {
     if (directory[0] != '\0') {

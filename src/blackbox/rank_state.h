@@ -204,9 +204,14 @@ STEPTAPE_EXPORT Status readRankState(const BoxName& box, RankState* state);
 /// Like readRankState(), for a file at any path: a copy in a log directory, for example.
 STEPTAPE_EXPORT Status readRankStateFile(const std::string& path, RankState* state);
 
+/// Reads the bytes that decodeRankState() takes, such that what changed meanwhile is marked as
+/// uncertain in them.
+STEPTAPE_EXPORT Status readRankStateBytes(const std::string& path, std::string* bytes);
+
 /// The part of a state that tells which job it belongs to; see RankState.
 struct StateHead {
   std::uint64_t launch = 0;
+  std::string jobId;
   std::vector<std::string> logDirectories;
 };
 

@@ -186,8 +186,7 @@ Status readRankState(const BoxName& box, RankState* state) {
   return status.ok() ? decodeRankState(bytes, state) : status;
 }
 
-Status readRankStateFile(const std::string& path, RankState* state) {
-  *state = {};
+Status readRankStateBytes(const std::string& path, std::string* bytes) {
   const OpenedFile file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
   if (file.descriptor() < 0) {
@@ -200,9 +199,14 @@ Status readRankStateFile(const std::string& path, RankState* state) {
     return {ErrorCode::kDataLoss,
             "black box: " + path + ": " + gotExpected("something else", "a file")};
   }
+  return readSnapshot(file, path, bytes);
+}
+
+Status readRankStateFile(const std::string& path, RankState* state) {
+  *state = {};
   std::string bytes;
-  Status result = readSnapshot(file, path, &bytes);
-  return result.ok() ? decodeRankState(bytes, state) : result;
+  Status status = readRankStateBytes(path, &bytes);
+  return status.ok() ? decodeRankState(bytes, state) : status;
 }
 
 Status copyRankState(const BoxName& box, const std::string& path) {

@@ -162,6 +162,49 @@ class OneDirectory(Jobs):
         self.wait(job)
 
 
+@unittest.skipUnless(METRICS.exists(), "metric_averaging was not built")
+class SeveralNodes(Jobs):
+    """Four ranks, two on each node, which share no memory."""
+
+    def start(self, rank_0="", command="srun"):
+        here = os.uname().nodename.split(".")[0]
+        task = self.script(
+            "task", f'if [ $SLURM_PROCID = 0 ]; then echo $SLURMD_NODENAME > "{self.folder}/first"; {rank_0} fi\n'
+            f'exec "{METRICS}" --iterations 100000000 --tolerance 0 --log-dir "{self.folder}/run"')
+        job = self.submit(f'export OMPI_MCA_btl_tcp_if_include=lo\n{command.format(task=task)}', "-n4", "-N2",
+                          "--ntasks-per-node=2", "-wsecond," + here)
+        self.addCleanup(subprocess.run, ["scancel", job], check=False)
+        return job
+
+    def tool(self, *words):
+        return subprocess.run([TOOL, *words], capture_output=True, text=True, check=False)
+
+    def test_are_one_job_to_the_tool(self):
+        job = self.start(command='srun --mpi=pmix "{task}"')
+        self.until("the ranks", lambda: "4 processes" in self.tool("top", job, "--once").stdout)
+        table = self.tool("top", job, "--once").stdout
+        self.assertEqual(len(re.findall(r"^ +[0-3] .* second ", table, re.MULTILINE)), 2, table)
+        for command in ("dump", "autopsy"):
+            report = self.tool(command, job)
+            self.assertEqual(report.returncode, 0, report.stderr)
+            self.assertIn(f"Job {job}, 4 ranks", report.stdout)
+            self.assertNotIn("nothing is left", report.stdout)
+
+    def test_report_a_death_on_any_of_them_as_one(self):
+        job = self.start(rank_0="(sleep 5; kill -SEGV $$) &",
+                         command=f'"{TOOL}" run --launcher "srun --mpi=pmix" --max-restarts 0 '
+                         f'--logdir "{self.folder}/run" -- "{{task}}"')
+        self.wait(job)
+        first = (self.folder / "first").read_text().strip()
+        self.assertIn(f"Rank 0 on {first} was ended by SIGSEGV", self.output(job))
+        self.assertIn("It was the first to die. Ranks 1-3 died after it", self.output(job))
+        copies = sorted(path.name.split("-")[0] for path in (self.folder / "run" / "black_box").glob("*.state"))
+        self.assertEqual(len(copies), 4)
+        self.assertEqual(copies.count("second"), 2)
+        # After the end of the allocation, on the login node.
+        self.assertIn("was ended by SIGSEGV", self.tool("autopsy", str(self.folder / "run")).stdout)
+
+
 @unittest.skipUnless(MNIST.exists() and DATA.exists(), "fashion_mnist or its data is not there")
 class OnePort(Jobs):
     TRAIN = f'"{MNIST}" --data {DATA} --model mlp --max-steps 60 --epochs 1'

@@ -8,8 +8,8 @@
 
 #include "reader/log_dir_fixture.h"
 #include "support/expect_error.h"
+#include "tools/steptape/hosts/host_list.h"
 #include "tools/steptape/jobs/duration_text.h"
-#include "tools/steptape/jobs/host_list.h"
 #include "tools/steptape/jobs/job_end.h"
 #include "tools/steptape/jobs/launcher.h"
 #include "tools/steptape/jobs/restart_policy.h"

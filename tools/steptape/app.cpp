@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 #include <new>
 #include <string>
+#include <string_view>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "tools/steptape/exit_code.h"
 #include "tools/steptape/help/closest_name.h"
 #include "tools/steptape/help/help_text.h"
+#include "tools/steptape/hosts/host_answer.h"
 #include "tools/steptape/jobs/program_words.h"
 #include "tools/steptape/terminal/screen_text.h"
 #include "tools/steptape/terminal/standard_streams.h"
@@ -104,6 +106,9 @@ std::unique_ptr<CLI::App> makeApp(int* exitCode) {
 int runApp(int argc, const char* const* argv) {
   int exitCode = kExitFine;
   const std::unique_ptr<CLI::App> app = makeApp(&exitCode);
+  if (argc > 1 && std::string_view(argv[1]) == kAnswerCommand) {
+    return answerAskingHost({argv + 2, argv + argc});
+  }
   if (argc > 1) {
     if (const std::string problem = commandProblem(*app, argv[1]); !problem.empty()) {
       printMessage("steptape: " + problem);

@@ -12,7 +12,9 @@
 #include "steptape/base/error.h"
 
 #include "tools/steptape/commands/commands.h"
+#include "tools/steptape/commands/host_options.h"
 #include "tools/steptape/exit_code.h"
+#include "tools/steptape/hosts/job_views.h"
 #include "tools/steptape/states/autopsy_text.h"
 #include "tools/steptape/states/rank_view.h"
 #include "tools/steptape/states/state_trace.h"
@@ -28,7 +30,7 @@ namespace steptape::tools {
 namespace {
 
 struct AutopsyArguments {
-  std::vector<std::string> paths;
+  JobSelection jobs;
   std::string process;  // of dump
   std::string markdown;
   std::string trace;
@@ -36,15 +38,15 @@ struct AutopsyArguments {
   bool json = false;
 };
 
-void report(const AutopsyArguments& arguments, const std::vector<Job>& jobs) {
-  const Surroundings here = surroundingsHere();
+void report(const AutopsyArguments& arguments, const std::vector<Job>& jobs,
+            const std::vector<Surroundings>& machines) {
   const std::size_t count = arguments.all ? jobs.size() : 1;
   const Terminal terminal = terminalAt(STDOUT_FILENO);
   std::string markdown;
   std::vector<std::string> objects;
   std::vector<Trace> traces;
   for (std::size_t i = 0; i < count; ++i) {
-    const Verdict verdict = judge(jobs[i], here);
+    const Verdict verdict = judge(jobs[i], machines);
     if (arguments.json) {
       objects.push_back(autopsyJson(jobs[i], verdict));
     } else {
@@ -74,10 +76,10 @@ void report(const AutopsyArguments& arguments, const std::vector<Job>& jobs) {
   }
 }
 
-int reportPaths(const AutopsyArguments& arguments) {
-  std::vector<std::string> problems;
-  const std::vector<Job> jobs = jobsOf(readViews(arguments.paths, &problems));
-  for (const std::string& problem : problems) {
+int reportJobs(const AutopsyArguments& arguments) {
+  JobViews found = JobSource(arguments.jobs).read();
+  const std::vector<Job> jobs = jobsOf(std::move(found.views));
+  for (const std::string& problem : found.problems) {
     printMessage(problem);
   }
   if (jobs.empty()) {
@@ -86,30 +88,25 @@ int reportPaths(const AutopsyArguments& arguments) {
                 "machine, or the machine was booted since. 'steptape inspect' shows what they "
                 "logged");
   }
-  report(arguments, jobs);
-  return problems.empty() ? kExitFine : kExitProblem;
+  report(arguments, jobs, found.machines);
+  return found.problems.empty() ? kExitFine : kExitProblem;
 }
 
 /// Reports the job of one process, or of a log directory.
 int dump(AutopsyArguments arguments) {
   const bool isNumber = !arguments.process.empty() &&
                         arguments.process.find_first_not_of("0123456789") == std::string::npos;
-  if (!isNumber) {
-    arguments.paths = {arguments.process};
-    return reportPaths(arguments);
-  }
   std::vector<std::string> problems;
-  for (Job& job : jobsOf(readViews({}, &problems))) {
+  for (Job& job : isNumber ? jobsOf(readViews({}, &problems)) : std::vector<Job>()) {
     if (std::any_of(job.ranks.begin(), job.ranks.end(), [&](const RankView& rank) {
           return fmt::to_string(rank.state.process.pid) == arguments.process;
         })) {
-      report(arguments, {std::move(job)});
+      report(arguments, {std::move(job)}, {surroundingsHere()});
       return kExitFine;
     }
   }
-  throw Error(ErrorCode::kIoError,
-              fmt::format("got process {}; expected a process of this user that logs with Steptape",
-                          arguments.process));
+  arguments.jobs = withJob(arguments.jobs, arguments.process);
+  return reportJobs(arguments);
 }
 
 void addReportOptions(CLI::App* command, AutopsyArguments* arguments) {
@@ -121,6 +118,7 @@ void addReportOptions(CLI::App* command, AutopsyArguments* arguments) {
                    "Also write the last seconds of all ranks as a timeline for Perfetto, .json, "
                    ".json.gz, .pftrace or .pftrace.gz")
       ->type_name("FILE");
+  addHostOptions(command, &arguments->jobs);
 }
 
 void checkReportOptions(const AutopsyArguments& arguments) {
@@ -135,18 +133,24 @@ void addAutopsyCommand(CLI::App* app, int* exitCode) {
   CLI::App* command =
       app->add_subcommand("autopsy", "Tell what a dead or hanging job died of or waits for");
   const auto arguments = std::make_shared<AutopsyArguments>();
-  command->add_option("PATH", arguments->paths,
-                      "A log directory, files of states, or a directory of them");
+  command->add_option(
+      "PATH", arguments->jobs.paths,
+      "A log directory, files of states, a directory of them, or the number of a job "
+      "in Slurm");
   command->add_flag("--all", arguments->all, "Every job, not only the last one");
   addReportOptions(command, arguments.get());
   command->footer(
       "A program that logs with Steptape keeps what it is doing in memory that outlives it. This "
-      "command reads that of all ranks on this machine: who died first and of what, which "
+      "command reads that of all ranks: who died first and of what, which "
       "collective the others wait in and for whom, where each rank was, and the last scalars. "
       "Without PATH, it reports the last job of this user on this machine.\n"
       "\n"
-      "It must run on the machine where the job ran, before the next boot. For several machines, "
-      "copy their files steptape-*.state from /dev/shm into one directory, and name that.\n"
+      "The memory is lost with the next boot of its machine. What was recovered is in the log "
+      "directory, in black_box. Files steptape-*.state that were copied from /dev/shm into one "
+      "directory can be named as well.\n"
+      "\n" +
+      std::string(kHostsNote) +
+      "\n"
       "\n"
       "Nothing is changed.\n"
       "\n"
@@ -157,7 +161,12 @@ void addAutopsyCommand(CLI::App* app, int* exitCode) {
       "  steptape autopsy --all --json");
   command->callback([arguments, exitCode] {
     checkReportOptions(*arguments);
-    *exitCode = reportPaths(*arguments);
+    if (arguments->jobs.paths.size() == 1) {
+      const std::string path = arguments->jobs.paths.front();
+      arguments->jobs.paths.clear();
+      arguments->jobs = withJob(arguments->jobs, path);
+    }
+    *exitCode = reportJobs(*arguments);
   });
 }
 
@@ -167,13 +176,16 @@ void addDumpCommand(CLI::App* app, int* exitCode) {
   const auto arguments = std::make_shared<AutopsyArguments>();
   command
       ->add_option("JOB", arguments->process,
-                   "The number of one of its processes, or its log "
+                   "The number of one of its processes or of the job in Slurm, or its log "
                    "directory")
       ->required();
   addReportOptions(command, arguments.get());
   command->footer(
       "The report of 'steptape autopsy', about a job that runs. The job is not disturbed: no "
       "signal is sent, and no process is stopped.\n"
+      "\n" +
+      std::string(kHostsNote) +
+      "\n"
       "\n"
       "Examples:\n"
       "  steptape dump 20913\n"

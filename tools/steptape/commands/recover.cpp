@@ -7,10 +7,11 @@
 #include <vector>
 
 #include "tools/steptape/commands/commands.h"
+#include "tools/steptape/commands/host_options.h"
 #include "tools/steptape/exit_code.h"
-#include "tools/steptape/tables/human_text.h"
-#include "tools/steptape/tables/json_text.h"
-#include "tools/steptape/terminal/screen_text.h"
+#include "tools/steptape/hosts/job_views.h"
+#include "tools/steptape/tables/recovery_text.h"
+#include "tools/steptape/terminal/standard_streams.h"
 #include "tools/steptape/terminal/terminal.h"
 #include "writer/recovery.h"
 
@@ -21,21 +22,26 @@ using steptape::detail::RecoveryOptions;
 using steptape::detail::RecoveryReport;
 
 struct RecoverArguments {
+  JobSelection jobs;
   std::vector<std::string> paths;
   bool all = false;
   bool discardMissing = false;
   bool json = false;
 };
 
-RecoveryReport recoverAll(const RecoverArguments& arguments) {
+RecoveryReport recoverAll(const RecoverArguments& arguments, std::vector<std::string>* problems) {
   RecoveryOptions options;
   options.below = true;
   options.discardMissing = arguments.discardMissing;
   if (arguments.all) {
     return recoverRuns(options);
   }
-  RecoveryReport report;
+  JobSelection jobs = arguments.jobs;
   for (const std::string& path : arguments.paths) {
+    jobs = withJob(jobs, path);
+  }
+  RecoveryReport report = JobSource(jobs).recover(options.discardMissing, problems);
+  for (const std::string& path : jobs.paths) {
     options.directory = path;
     for (RecoveryReport::Process& process : recoverRuns(options).processes) {
       report.processes.push_back(std::move(process));
@@ -44,75 +50,22 @@ RecoveryReport recoverAll(const RecoverArguments& arguments) {
   return report;
 }
 
-void printReport(const RecoveryReport& report) {
-  const Terminal terminal = terminalAt(STDOUT_FILENO);
-  if (report.processes.empty()) {
-    fmt::print("nothing to recover\n");
-  }
-  for (const RecoveryReport::Process& process : report.processes) {
-    fmt::print("process {} on {} ({}): {} recovered\n", process.pid, shown(process.host, terminal),
-               shown(process.program, terminal), counted(process.values, "value"));
-    for (const std::string& file : process.files) {
-      fmt::print("  written: {}\n", shown(file, terminal));
-    }
-    if (process.unreadableValues > 0) {
-      fmt::print("  lost: {} that it had not yet encoded, such as images\n",
-                 counted(process.unreadableValues, "value"));
-    }
-    for (const std::string& problem : process.problems) {
-      fmt::print("  problem: {}\n", shown(problem, terminal));
-    }
-    if (process.isKept) {
-      fmt::print("  kept for another try\n");
-    }
-  }
-}
-
-std::vector<std::string> textsOf(const std::vector<std::string>& texts) {
-  std::vector<std::string> strings;
-  strings.reserve(texts.size());
-  for (const std::string& text : texts) {
-    strings.push_back(jsonString(text));
-  }
-  return strings;
-}
-
-void printJson(const RecoveryReport& report) {
-  std::vector<std::string> processes;
-  for (const RecoveryReport::Process& process : report.processes) {
-    processes.push_back(JsonObject()
-                            .add("pid", jsonInteger(process.pid))
-                            .add("host", jsonString(process.host))
-                            .add("program", jsonString(process.program))
-                            .add("runs", jsonArray(textsOf(process.directories)))
-                            .add("values_recovered", jsonInteger(process.values))
-                            .add("values_lost", jsonInteger(process.unreadableValues))
-                            .add("files", jsonArray(textsOf(process.files)))
-                            .add("problems", jsonArray(textsOf(process.problems)))
-                            .add("kept", jsonBool(process.isKept))
-                            .toString());
-  }
-  fmt::print("{}\n", JsonObject().add("processes", jsonArray(processes)).toString());
-}
-
 int recover(const RecoverArguments& arguments) {
   if (arguments.all != arguments.paths.empty()) {
     throw CLI::ValidationError(
         "recover", arguments.all ? "got --all and a path; expected one of them"
                                  : "got no path; expected a path, or --all for every run");
   }
-  const RecoveryReport report = recoverAll(arguments);
-  if (arguments.json) {
-    printJson(report);
-  } else {
-    printReport(report);
+  std::vector<std::string> problems;
+  const RecoveryReport report = recoverAll(arguments, &problems);
+  const std::string text = recoveryText(report, terminalAt(STDOUT_FILENO));
+  fmt::print("{}", arguments.json ? recoveryJson(report) + '\n'
+                   : text.empty() ? "nothing to recover\n"
+                                  : text);
+  for (const std::string& problem : problems) {
+    printMessage(problem);
   }
-  for (const RecoveryReport::Process& process : report.processes) {
-    if (!process.problems.empty()) {
-      return kExitProblem;
-    }
-  }
-  return kExitFine;
+  return problems.empty() && !hasProblem(report) ? kExitFine : kExitProblem;
 }
 
 }  // namespace
@@ -121,16 +74,23 @@ void addRecoverCommand(CLI::App* app, int* exitCode) {
   CLI::App* command = app->add_subcommand(
       "recover", "Bring into runs what killed programs had logged and not yet written");
   const auto arguments = std::make_shared<RecoverArguments>();
-  command->add_option("PATH", arguments->paths, "A run, or a directory of runs");
+  command->add_option("PATH", arguments->paths,
+                      "A run, a directory of runs, or the number of a job "
+                      "in Slurm");
   command->add_flag("--all", arguments->all, "Every run of this user on this machine");
   command->add_flag("--discard-missing", arguments->discardMissing,
                     "Drop what belongs to directories that do not exist any more");
   command->add_flag("--json", arguments->json, "Print JSON for programs");
+  addHostOptions(command, &arguments->jobs);
   command->footer(
       "A program that logs keeps its scalars in memory that outlives it, until they are in the "
       "event files. The next program that logs into the same run recovers them, and so do this "
       "command and 'steptape tail'. It must run on the machine, and in the container, where the "
-      "program was killed, before the next boot.\n"
+      "program was killed, before the next boot. Inside an allocation of Slurm, with the number of "
+      "a "
+      "job that still has one, or with --hosts it asks the other machines to do the same; their "
+      "log "
+      "directory must be the same one.\n"
       "\n"
       "Bytes that are in the files stay unchanged. Programs that still run are left alone.\n"
       "\n"

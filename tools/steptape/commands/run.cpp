@@ -15,12 +15,12 @@
 #include "tools/steptape/commands/commands.h"
 #include "tools/steptape/exit_code.h"
 #include "tools/steptape/help/value_check.h"
+#include "tools/steptape/hosts/job_views.h"
 #include "tools/steptape/jobs/duration_text.h"
-#include "tools/steptape/jobs/host_check.h"
 #include "tools/steptape/jobs/job_end.h"
 #include "tools/steptape/jobs/job_supervisor.h"
 #include "tools/steptape/jobs/program_words.h"
-#include "tools/steptape/jobs/words.h"
+#include "tools/steptape/programs/words.h"
 #include "tools/steptape/terminal/standard_streams.h"
 
 namespace steptape::tools {
@@ -50,14 +50,6 @@ int defaultRanks() {
   return tasks == nullptr ? 1 : std::max(1, std::atoi(tasks));
 }
 
-std::vector<std::string> remoteShellOf(const RunOptions& options) {
-  const char* const variable = std::getenv("STEPTAPE_RSH");
-  std::vector<std::string> words = wordsOf(!options.remoteShell.empty() ? options.remoteShell
-                                           : variable != nullptr        ? std::string(variable)
-                                                                        : kRemoteShell);
-  return words.empty() ? wordsOf(kRemoteShell) : words;
-}
-
 JobPlan planOf(const RunOptions& options) {
   JobPlan plan;
   plan.program = unmarkedProgram(options.program);
@@ -77,7 +69,7 @@ JobPlan planOf(const RunOptions& options) {
                                "got no --hosts; expected those that are asked whether they answer");
   }
   plan.run = options.logdir;
-  plan.remoteShell = remoteShellOf(options);
+  plan.remoteShell = remoteShellOf(options.remoteShell);
   plan.noRestartCodes = options.noRestartCodes;
   plan.limits = {options.maxRestarts, *secondsOf(options.pause), *secondsOf(options.maxPause),
                  *secondsOf(options.resetAfter)};

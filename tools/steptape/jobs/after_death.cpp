@@ -20,6 +20,7 @@
 #include "tools/steptape/states/log_autopsy.h"
 #include "tools/steptape/states/rank_view.h"
 #include "tools/steptape/states/verdict.h"
+#include "tools/steptape/tables/recovery_text.h"
 #include "tools/steptape/terminal/standard_streams.h"
 #include "tools/steptape/terminal/terminal.h"
 
@@ -39,37 +40,60 @@ std::string directoryOf(const Job& job, const std::string& run) {
   return run;
 }
 
-/// Returns the jobs whose processes were started since then and logged into the run.
-std::vector<Job> jobsSince(const std::string& run, double since) {
-  std::vector<std::string> problems;
-  std::vector<RankView> views = readViews({run}, &problems);
-  views.erase(
-      std::remove_if(views.begin(), views.end(),
-                     [since](const RankView& view) { return view.state.process.created < since; }),
-      views.end());
-  return jobsOf(std::move(views));
+/// Returns what is known about processes that were started since then.
+JobViews viewsSince(const JobSource& source, double since) {
+  JobViews found = source.read();
+  const auto isEarlier = [since](const RankView& view) {
+    return view.state.process.created - view.clockAhead < since;
+  };
+  found.views.erase(std::remove_if(found.views.begin(), found.views.end(), isEarlier),
+                    found.views.end());
+  return found;
+}
+
+void printLines(const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) {
+    printMessage(line);
+  }
 }
 
 /// Tells what the processes that logged into the run have died of, if they have left a trace.
-void reportDeath(const std::string& run, double since) {
-  const std::vector<Job> jobs = jobsSince(run, since);
+void reportDeath(const JobSource& source, const std::string& run, double since) {
+  JobViews found = viewsSince(source, since);
+  const std::vector<Job> jobs = jobsOf(std::move(found.views));
+  if (source.asksOthers()) {
+    printLines(found.problems);
+  }
   if (jobs.empty()) {
     return;
   }
-  const Verdict verdict = judge(jobs.front(), surroundingsHere());
+  const Verdict verdict = judge(jobs.front(), found.machines);
   fmt::print(stderr, "\n{}\n", autopsyText(jobs.front(), verdict, terminalAt(STDERR_FILENO)));
   logAutopsy(directoryOf(jobs.front(), run), jobs.front(), autopsyMarkdown(jobs.front(), verdict));
 }
 
+void recoverElsewhere(const JobSource& source) {
+  if (!source.asksOthers()) {
+    return;  // the next start recovers what is here
+  }
+  std::vector<std::string> problems;
+  const auto report = source.recover(/*discardsMissing=*/false, &problems);
+  std::fputs(recoveryText(report, terminalAt(STDERR_FILENO)).c_str(), stderr);
+  printLines(problems);
+}
+
 }  // namespace
 
-void afterDeath(const std::string& run, double since) {
+void afterDeath(const JobSelection& place, double since) {
+  const std::string run = place.paths.empty() ? "" : place.paths.front();
   std::error_code unknown;
   if (run.empty() || !std::filesystem::is_directory(run, unknown)) {
     return;
   }
   try {
-    reportDeath(run, since);
+    const JobSource source(place);
+    reportDeath(source, run, since);
+    recoverElsewhere(source);
   } catch (const std::exception& error) {
     // The job matters more than the report about it.
     printMessage(std::string("no report about the death: ") + error.what());
@@ -80,11 +104,12 @@ void afterDeath(const std::string& run, double since) {
                                 : "no checkpoint checkpoint_<step>.pt"));
 }
 
-Remains remainsSince(const std::string& run, double since) {
+Remains remainsSince(const JobSelection& place, double since) {
   Remains remains;
   try {
-    for (const Job& job : jobsSince(run, since)) {
-      for (const DeadRank& dead : judge(job, surroundingsHere()).dead) {
+    JobViews found = viewsSince(JobSource(place), since);
+    for (const Job& job : jobsOf(std::move(found.views))) {
+      for (const DeadRank& dead : judge(job, found.machines).dead) {
         ++remains.died;
         if (dead.cause.kind == Cause::Kind::kLeftEarly && !remains.exitCode) {
           remains.exitCode = std::atoi(dead.rank->state.lastError.c_str() +

@@ -17,8 +17,8 @@
 #include "steptape/base/error.h"
 
 #include "tools/steptape/exit_code.h"
+#include "tools/steptape/hosts/host_check.h"
 #include "tools/steptape/jobs/after_death.h"
-#include "tools/steptape/jobs/host_check.h"
 #include "tools/steptape/jobs/host_file.h"
 #include "tools/steptape/jobs/processes.h"
 #include "tools/steptape/tables/human_text.h"
@@ -171,6 +171,16 @@ FailedStart JobSupervisor::startAndWait(const Place& place) {
   return start;
 }
 
+JobSelection JobSupervisor::remainsPlace() const {
+  JobSelection place;
+  if (!plan_.run.empty()) {
+    place.paths.push_back(plan_.run);
+  }
+  place.hosts = namesOf(plan_.hosts);
+  place.remoteShell = fmt::format("{}", fmt::join(plan_.remoteShell, " "));
+  return place;
+}
+
 void JobSupervisor::correctEnd(double seconds) {
   const LauncherKind kind = plan_.launcher.kind;
   if (kind == LauncherKind::kSlurm) {
@@ -183,7 +193,7 @@ void JobSupervisor::correctEnd(double seconds) {
   const bool mayBeWrong = end_.exitCode == kExitFine || end_.exitCode == SIGKILL;
   if (kind == LauncherKind::kHydra && mayBeWrong && !plan_.run.empty()) {
     // Without slack, which may reach back to the start before. All that is here has this clock.
-    const Remains remains = remainsSince(plan_.run, wallSecondsAgo(seconds) + kClockSlack);
+    const Remains remains = remainsSince(remainsPlace(), wallSecondsAgo(seconds) + kClockSlack);
     if (end_.exitCode == kExitFine && remains.died > 0) {
       end_.died = remains.died;
       end_.exitCode = kExitProblem;
@@ -265,7 +275,7 @@ void JobSupervisor::report(const FailedStart& start, const RestartDecision& deci
   if (start.wasStarted) {
     say(fmt::format("the job died after {}: {}", humanDuration(start.seconds),
                     describe(end_, plan_.launcher.kind)));
-    afterDeath(plan_.run, wallSecondsAgo(start.seconds));
+    afterDeath(remainsPlace(), wallSecondsAgo(start.seconds));
   } else {
     say(fmt::format("too few hosts answer \"{} HOST true\"; expected slots for {}",
                     fmt::join(plan_.remoteShell, " "),

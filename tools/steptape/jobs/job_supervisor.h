@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "tools/steptape/exit_code.h"
-#include "tools/steptape/jobs/host_list.h"
+#include "tools/steptape/hosts/host_list.h"
+#include "tools/steptape/hosts/job_views.h"
 #include "tools/steptape/jobs/job_end.h"
 #include "tools/steptape/jobs/job_signals.h"
 #include "tools/steptape/jobs/launcher.h"
@@ -54,6 +55,8 @@ class JobSupervisor {
   };
 
   Place findPlace() const;
+  /// Returns the machines where the ranks may have left something.
+  JobSelection remainsPlace() const;
   FailedStart startAndWait(const Place& place);
   /// Corrects the end by what is known besides the launcher's exit code.
   void correctEnd(double seconds);

@@ -9,8 +9,8 @@
 
 #include "base/got_expected.h"
 #include "base/text.h"
-#include "tools/steptape/jobs/words.h"
 #include "tools/steptape/programs/silent_program.h"
+#include "tools/steptape/programs/words.h"
 
 namespace steptape::tools {
 namespace {

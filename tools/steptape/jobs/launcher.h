@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/steptape/jobs/host_list.h"
+#include "tools/steptape/hosts/host_list.h"
 
 namespace steptape::tools {
 

@@ -13,17 +13,21 @@
 namespace steptape::tools {
 namespace {
 
-/// @param output The descriptor of its standard output; none if negative.
-pid_t spawn(const std::vector<std::string>& command, int output) {
+/// Makes `descriptor` one of the program's; /dev/null if it is negative.
+void addOutput(posix_spawn_file_actions_t* files, int descriptor, int ofProgram) {
+  if (descriptor >= 0) {
+    posix_spawn_file_actions_adddup2(files, descriptor, ofProgram);
+  } else {
+    posix_spawn_file_actions_addopen(files, ofProgram, "/dev/null", O_WRONLY, 0);
+  }
+}
+
+pid_t spawn(const std::vector<std::string>& command, int output, int errors) {
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  if (output >= 0) {
-    posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
-  } else {
-    posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  }
+  addOutput(&files, output, STDOUT_FILENO);
+  addOutput(&files, errors, STDERR_FILENO);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t none;
@@ -43,7 +47,7 @@ pid_t spawn(const std::vector<std::string>& command, int output) {
 
 std::string outputOf(const std::vector<std::string>& command) {
   ReportPipe pipe;
-  const pid_t process = spawn(command, pipe.writeEnd);
+  const pid_t process = spawn(command, pipe.writeEnd, -1);
   pipe.closeWriteEnd();
   if (process < 0) {
     return "";
@@ -55,7 +59,11 @@ std::string outputOf(const std::vector<std::string>& command) {
 }
 
 pid_t startSilently(const std::vector<std::string>& command) {
-  return spawn(command, -1);
+  return spawn(command, -1, -1);
+}
+
+pid_t startWithPipes(const std::vector<std::string>& command, int output, int errors) {
+  return spawn(command, output, errors);
 }
 
 }  // namespace steptape::tools

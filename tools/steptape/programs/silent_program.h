@@ -19,4 +19,10 @@ std::string outputOf(const std::vector<std::string>& command);
 /// @return its process id, or -1 if it cannot be started.
 pid_t startSilently(const std::vector<std::string>& command);
 
+/// Starts a program without input.
+///
+/// @param output, errors Descriptors of its standard output and of its error messages.
+/// @return its process id, or -1 if it cannot be started.
+pid_t startWithPipes(const std::vector<std::string>& command, int output, int errors);
+
 }  // namespace steptape::tools

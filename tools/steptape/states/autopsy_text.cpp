@@ -206,8 +206,9 @@ Section nextSection(const Job& job, const Verdict& verdict) {
   }
   if (!job.missing.empty()) {
     section.lines.push_back(
-        "Run this command on the other machines too, or copy their files steptape-*.state from "
-        "/dev/shm into one directory and name that.");
+        "Ask the other machines too: --hosts names them, and inside an allocation of Slurm they "
+        "are "
+        "known.");
   }
   return section;
 }

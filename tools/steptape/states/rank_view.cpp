@@ -23,6 +23,17 @@
 #include "tools/steptape/states/clock_offsets.h"
 
 namespace steptape::tools {
+
+std::string absolutePath(const std::string& path) {
+  std::error_code error;
+  std::filesystem::path whole = std::filesystem::weakly_canonical(path, error);
+  std::string text = error ? path : whole.string();
+  while (text.size() > 1 && text.back() == '/') {
+    text.pop_back();
+  }
+  return text;
+}
+
 namespace {
 
 using steptape::detail::BoxHeader;
@@ -94,16 +105,6 @@ void addView(RankState state, std::string path, const std::string& idPath, bool 
   views->push_back(std::move(view));
 }
 
-std::string absolutePath(const std::string& path) {
-  std::error_code error;
-  std::filesystem::path whole = std::filesystem::weakly_canonical(path, error);
-  std::string text = error ? path : whole.string();
-  while (text.size() > 1 && text.back() == '/') {
-    text.pop_back();
-  }
-  return text;
-}
-
 bool isAtOrBelow(const std::string& path, const std::string& directory) {
   const std::string whole = absolutePath(path);
   return whole == directory || directory == "/" ||
@@ -167,19 +168,6 @@ auto processKey(const RankView& view) {
   return std::make_tuple(BoxHeader::textOf(process.host), process.pid, process.box);
 }
 
-/// Keeps one state of each process: not a copy if there is the state itself, else the newest copy.
-void dropDoubles(std::vector<RankView>* views) {
-  std::sort(views->begin(), views->end(), [](const RankView& a, const RankView& b) {
-    return std::make_tuple(processKey(a), a.isCopy, -a.seen) <
-           std::make_tuple(processKey(b), b.isCopy, -b.seen);
-  });
-  views->erase(std::unique(views->begin(), views->end(),
-                           [](const RankView& a, const RankView& b) {
-                             return processKey(a) == processKey(b);
-                           }),
-               views->end());
-}
-
 /// The boxes of this user's processes on this machine, of which few may be of interest: a whole
 /// state has 1 MiB, a head a hundredth of that.
 class BoxesHere {
@@ -203,6 +191,13 @@ class BoxesHere {
       isAny = isAny || logsThere;
     }
     return isAny;
+  }
+
+  void select(const std::vector<std::string>& jobs, const std::set<std::uint64_t>& launches) {
+    for (Box& box : boxes_) {
+      box.isSelected = box.isSelected || launches.count(box.head.launch) > 0 ||
+                       std::find(jobs.begin(), jobs.end(), box.head.jobId) != jobs.end();
+    }
   }
 
   /// Adds the selected processes, and those that were started together with one of them or of
@@ -346,17 +341,41 @@ std::string hostOf(const RankView& rank) {
   return BoxHeader::textOf(rank.state.process.host);
 }
 
-std::vector<RankView> readViews(const std::vector<std::string>& paths,
+void dropDoubles(std::vector<RankView>* views) {
+  std::sort(views->begin(), views->end(), [](const RankView& a, const RankView& b) {
+    return std::make_tuple(processKey(a), a.isCopy, -a.seen) <
+           std::make_tuple(processKey(b), b.isCopy, -b.seen);
+  });
+  views->erase(std::unique(views->begin(), views->end(),
+                           [](const RankView& a, const RankView& b) {
+                             return processKey(a) == processKey(b);
+                           }),
+               views->end());
+}
+
+Status viewOfBytes(std::string_view bytes, Life life, double seen, std::string path,
+                   RankView* view) {
+  view->life = life;
+  view->seen = seen;
+  view->path = std::move(path);
+  return steptape::detail::decodeRankState(bytes, &view->state);
+}
+
+std::vector<RankView> readViews(const ViewSelection& selection,
                                 std::vector<std::string>* problems) {
   std::vector<RankView> views;
-  if (paths.empty()) {
+  if (selection.isAll()) {
     for (const BoxName& box : steptape::detail::listBoxes(steptape::detail::boxFolder())) {
       addBox(box, &views, problems);
     }
     return views;
   }
   BoxesHere here;
-  for (const std::string& path : paths) {
+  here.select(selection.jobs, selection.launches);
+  for (const std::string& directory : selection.directories) {
+    here.select(directory);
+  }
+  for (const std::string& path : selection.paths) {
     struct stat status {};
     const bool exists = ::stat(path.c_str(), &status) == 0;
     if (exists && !S_ISDIR(status.st_mode)) {

@@ -53,7 +53,9 @@ std::string doingOf(const RankState& state, double now) {
   return "-";
 }
 
-Health healthOf(const RankView& rank, const Verdict& verdict, double typicalStep, double now) {
+/// @param now, jobNow By the clocks of its host and of the first host of the job.
+Health healthOf(const RankView& rank, const Verdict& verdict, double typicalStep, double now,
+                double jobNow) {
   // A first step, and a step with a checkpoint, take long.
   constexpr double kLeastStuck = 60;
   constexpr double kSlowFactor = 1.5;
@@ -68,7 +70,7 @@ Health healthOf(const RankView& rank, const Verdict& verdict, double typicalStep
     const bool isBehind =
         std::find(blocked.behind.begin(), blocked.behind.end(), &rank) != blocked.behind.end();
     if (isBehind && collectiveInFlight(state) == nullptr &&
-        now - blocked.since > std::max(5.0, 10 * typicalStep)) {
+        jobNow - blocked.since > std::max(5.0, 10 * typicalStep)) {
       return Health::kStuck;
     }
   }
@@ -87,6 +89,20 @@ std::string rateOf(const RankState& state) {
   return step > 0 ? shortNumber(1 / step) : "-";
 }
 
+/// Returns the job of the scheduler, else the last part of the log directory.
+std::string jobNameOf(const RankState& state) {
+  if (!state.jobId.empty()) {
+    return state.jobId;
+  }
+  const std::string directory = state.logDirectories.empty() ? "-" : state.logDirectories.front();
+  return directory.substr(directory.rfind('/') + 1);
+}
+
+/// Returns the time by the clock of its host, when it is `now` here.
+double nowOf(const RankView& rank, double now) {
+  return now + rank.clockAhead;
+}
+
 }  // namespace
 
 std::vector<TopRow> topRows(const std::vector<Job>& jobs, double now) {
@@ -103,7 +119,8 @@ std::vector<TopRow> topRows(const std::vector<Job>& jobs, double now) {
     const double typical = steps.empty() ? 0 : steps[(steps.size() - 1) / 2];
     const Verdict verdict = judge(job, {});
     for (const RankView& rank : job.ranks) {
-      rows.push_back({rank, healthOf(rank, verdict, typical, now)});
+      rows.push_back({rank, healthOf(rank, verdict, typical, nowOf(rank, now),
+                                     nowOf(job.ranks.front(), now))});
     }
   }
   return rows;
@@ -134,19 +151,29 @@ std::string topText(std::vector<TopRow> rows, double now, const Terminal& termin
     rows.resize(room);
   }
   const auto stateOf = [](const TopRow& row) -> const RankState& { return row.rank.state; };
+  const auto agoOf = [now](const TopRow& row, double time) {
+    return ageOf(time, nowOf(row.rank, now));
+  };
+  const bool isOneJob = std::all_of(rows.begin(), rows.end(), [&](const TopRow& row) {
+    return jobNameOf(stateOf(row)) == jobNameOf(stateOf(rows.front()));
+  });
   std::vector<TableColumn> columns;
+  if (!isOneJob) {
+    columns.push_back(wordColumn("JOB", rows, terminal,
+                                 [&](const TopRow& row) { return jobNameOf(stateOf(row)); }));
+  }
   columns.push_back(numberColumn("RANK", rows, [&](const TopRow& row) {
     return stateOf(row).rank < 0 ? std::string("-") : fmt::to_string(stateOf(row).rank);
   }));
   columns.push_back(wordColumn("STATE", rows, terminal,
                                [](const TopRow& row) { return healthName(row.health); }));
   columns.push_back(numberColumn(
-      "BEAT", rows, [&](const TopRow& row) { return ageOf(stateOf(row).heartbeat, now); }));
+      "BEAT", rows, [&](const TopRow& row) { return agoOf(row, stateOf(row).heartbeat); }));
   columns.push_back(numberColumn("STEP", rows, [&](const TopRow& row) {
     return stateOf(row).hasStep ? fmt::to_string(stateOf(row).step) : std::string("-");
   }));
   columns.push_back(numberColumn(
-      "AGE", rows, [&](const TopRow& row) { return ageOf(stateOf(row).stepTime, now); }));
+      "AGE", rows, [&](const TopRow& row) { return agoOf(row, stateOf(row).stepTime); }));
   columns.push_back(
       numberColumn("STEP/S", rows, [&](const TopRow& row) { return rateOf(stateOf(row)); }));
   columns.push_back(wordColumn("PHASE", rows, terminal, [&](const TopRow& row) {
@@ -161,13 +188,14 @@ std::string topText(std::vector<TopRow> rows, double now, const Terminal& termin
       "PID", rows, [&](const TopRow& row) { return fmt::to_string(stateOf(row).process.pid); }));
   columns.push_back(
       wordColumn("HOST", rows, terminal, [](const TopRow& row) { return hostOf(row.rank); }));
-  columns.push_back(wordColumn("DOING", rows, terminal,
-                               [&](const TopRow& row) { return doingOf(stateOf(row), now); }));
+  columns.push_back(wordColumn("DOING", rows, terminal, [&](const TopRow& row) {
+    return doingOf(stateOf(row), nowOf(row.rank, now));
+  }));
   if (terminal.isTerminal) {
     constexpr int kDoing = 24;
     TableColumn doing = std::move(columns.back());
     columns.pop_back();
-    narrow(&columns, {"HOST", "STEP/S", "MEMORY", "PHASE", "AGE", "PID"},
+    narrow(&columns, {"HOST", "JOB", "STEP/S", "MEMORY", "PHASE", "AGE", "PID"},
            terminal.columns - kTableGap - std::min(kDoing, widthOf(doing)));
     const int rest = std::max(8, terminal.columns - kTableGap - widthOf(columns));
     for (std::string& cell : doing.cells) {
@@ -197,6 +225,7 @@ std::string topJson(const std::vector<TopRow>& rows, double now) {
     const RankState& state = row.rank.state;
     ranks.push_back(JsonObject()
                         .add("rank", jsonInteger(std::int64_t{state.rank}))
+                        .add("job", jsonString(state.jobId))
                         .add("host", jsonString(hostOf(row.rank)))
                         .add("pid", jsonInteger(state.process.pid))
                         .add("state", jsonString(healthName(row.health)))
@@ -205,7 +234,7 @@ std::string topJson(const std::vector<TopRow>& rows, double now) {
                         .add("step_time", jsonNumber(state.stepTime))
                         .add("median_step_seconds", jsonNumber(medianStepTime(state)))
                         .add("phase", jsonString(runPhaseName(state.phase)))
-                        .add("doing", jsonString(doingOf(state, now)))
+                        .add("doing", jsonString(doingOf(state, nowOf(row.rank, now))))
                         .add("resident_bytes", jsonInteger(state.residentBytes))
                         .add("device_bytes", jsonInteger(state.deviceBytes))
                         .toString());

@@ -111,7 +111,8 @@ Cause causeOfSignal(const RankView& rank) {
 }
 
 /// Collects what tells that the kernel has killed for lack of memory.
-Cause causeWithoutTrace(const RankView& rank, const Job& job, const Surroundings& here) {
+Cause causeWithoutTrace(const RankView& rank, const Job& job,
+                        const std::vector<Surroundings>& machines) {
   const RankState& state = rank.state;
   const bool isFull = state.cgroupLimit > 0 && static_cast<double>(state.cgroupBytes) >=
                                                    0.9 * static_cast<double>(state.cgroupLimit);
@@ -124,8 +125,11 @@ Cause causeWithoutTrace(const RankView& rank, const Job& job, const Surroundings
     }
   }
   // The tool's own cgroup is the same one only if it looks the same.
-  if (here.host == hostOf(rank) && here.cgroupLimit == state.cgroupLimit && here.cgroupLimit > 0) {
-    after = std::max(after, here.oomKills);
+  for (const Surroundings& here : machines) {
+    if (here.host == hostOf(rank) && here.cgroupLimit == state.cgroupLimit &&
+        here.cgroupLimit > 0) {
+      after = std::max(after, here.oomKills);
+    }
   }
   const std::string memory =
       state.residentBytes < 0
@@ -191,7 +195,7 @@ std::optional<Cause> causeOfLastAct(const RankState& state) {
   return std::nullopt;
 }
 
-Cause causeOf(const RankView& rank, const Job& job, const Surroundings& here) {
+Cause causeOf(const RankView& rank, const Job& job, const std::vector<Surroundings>& machines) {
   const RankState& state = rank.state;
   if (const std::optional<Cause> cause = causeOfLastAct(state)) {
     return *cause;
@@ -206,7 +210,7 @@ Cause causeOf(const RankView& rank, const Job& job, const Surroundings& here) {
     cause.advice = "Launchers and schedulers send SIGTERM if another rank has died, or time is up.";
     return cause;
   }
-  return causeWithoutTrace(rank, job, here);
+  return causeWithoutTrace(rank, job, machines);
 }
 
 double deathTime(const RankView& rank, const Cause& cause) {
@@ -488,11 +492,11 @@ std::string namesOf(const std::vector<const RankView*>& ranks) {
                      text.empty() ? "" : ", ", text);
 }
 
-Verdict judge(const Job& job, const Surroundings& here) {
+Verdict judge(const Job& job, const std::vector<Surroundings>& machines) {
   Verdict verdict;
   for (const RankView& rank : job.ranks) {
     if (isDead(rank)) {
-      Cause cause = causeOf(rank, job, here);
+      Cause cause = causeOf(rank, job, machines);
       const double time = rank.jobTime(deathTime(rank, cause));
       verdict.dead.push_back({&rank, time, std::move(cause)});
     } else if (rank.life == Life::kStopped) {

@@ -78,7 +78,7 @@ struct Verdict {
   std::vector<LostValue> lost;             ///< In the order of the first step that was not finite.
 };
 
-/// The memory of the machine on which the tool runs, as evidence: how many processes of its cgroup
+/// The memory of a machine on which the tool runs, as evidence: how many processes of its cgroup
 /// the kernel has killed; -1: unknown.
 struct Surroundings {
   std::int64_t oomKills = -1;
@@ -87,7 +87,8 @@ struct Surroundings {
 };
 Surroundings surroundingsHere();
 
-Verdict judge(const Job& job, const Surroundings& here);
+/// @param machines At most one for each host.
+Verdict judge(const Job& job, const std::vector<Surroundings>& machines);
 
 /// Returns who sent a signal: "process 4711 of user 1000" or "the kernel".
 std::string senderOf(const steptape::detail::RankState::Death& death);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <fmt/format.h>
+#include <sstream>
 #include <vector>
 
 #include "base/utf8.h"
@@ -133,6 +134,16 @@ std::string beginning(const std::string& text, int columns, bool hasUtf8) {
 
 std::string shown(const std::string& text, const Terminal& terminal) {
   return printable(text, terminal.hasUtf8 || !terminal.isTerminal);
+}
+
+std::string shownLines(const std::string& text, const Terminal& terminal) {
+  std::istringstream lines(text);
+  std::string all;
+  std::string line;
+  while (std::getline(lines, line)) {
+    all += shown(line, terminal) + '\n';
+  }
+  return all;
 }
 
 std::string cut(const std::string& text, int columns, const Terminal& terminal) {

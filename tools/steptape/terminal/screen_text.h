@@ -36,6 +36,9 @@ std::string beginning(const std::string& text, int columns, bool hasUtf8);
 /// or through one of this header that calls it; programs get the names unchanged.
 std::string shown(const std::string& text, const Terminal& terminal);
 
+/// Returns each line of a text as shown() does, with its end.
+std::string shownLines(const std::string& text, const Terminal& terminal);
+
 /// Like shown(), shortened in the middle if it is wider than `columns` of a terminal.
 std::string cut(const std::string& text, int columns, const Terminal& terminal);
 

@@ -4,12 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "tools/steptape/jobs/host_list.h"
+#include "tools/steptape/hosts/host_list.h"
 
 namespace steptape::tools {
 
 /// The command that reaches a host without asking for a password.
 inline constexpr char kRemoteShell[] = "ssh -o BatchMode=yes -o ConnectTimeout=5";
+
+/// Returns whether a host is this machine, by its name.
+bool isThisMachine(const std::string& host);
 
 /// Asks all hosts at once whether they run a program, by "<shell> <host> true". This machine itself
 /// always does.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/steptape/jobs/host_check.h"
+#include "tools/steptape/hosts/host_check.h"
 
 #include <array>
 #include <cerrno>
@@ -21,15 +21,6 @@ using SteadyTime = std::chrono::steady_clock;
 constexpr auto kLongestWait = std::chrono::seconds(15);
 constexpr auto kAnswerPollPeriod = std::chrono::milliseconds(10);
 
-bool isThisMachine(const std::string& host) {
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
-  const std::string_view self = name.data();
-  return host == "localhost" || host == "127.0.0.1" || host == "::1" || host == self ||
-         host == self.substr(0, self.find('.')) ||
-         detail::startsWith(host, std::string(self) + '.');
-}
-
 /// @return whether the process ends with exit code 0; it is killed at the deadline.
 bool succeeds(pid_t process, SteadyTime::time_point deadline) {
   int status = 0;
@@ -49,6 +40,15 @@ bool succeeds(pid_t process, SteadyTime::time_point deadline) {
 }
 
 }  // namespace
+
+bool isThisMachine(const std::string& host) {
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  const std::string_view self = name.data();
+  return host == "localhost" || host == "127.0.0.1" || host == "::1" || host == self ||
+         host == self.substr(0, self.find('.')) ||
+         detail::startsWith(host, std::string(self) + '.');
+}
 
 std::vector<Host> answeringHosts(const std::vector<Host>& hosts,
                                  const std::vector<std::string>& shell) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/steptape/jobs/host_list.h"
+#include "tools/steptape/hosts/host_list.h"
 
 #include <algorithm>
 #include <charconv>
@@ -10,7 +10,7 @@
 #include "base/got_expected.h"
 #include "base/text.h"
 #include "base/whole_file.h"
-#include "tools/steptape/jobs/words.h"
+#include "tools/steptape/programs/words.h"
 
 namespace steptape::tools {
 namespace {

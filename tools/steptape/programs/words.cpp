@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/steptape/jobs/words.h"
+#include "tools/steptape/programs/words.h"
 
 #include <algorithm>
 

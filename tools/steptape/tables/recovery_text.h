@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "tools/steptape/terminal/terminal.h"
+#include "writer/recovery.h"
+
+namespace steptape::tools {
+
+/// Returns the report for people; empty if there was nothing to recover.
+std::string recoveryText(const steptape::detail::RecoveryReport& report, const Terminal& terminal);
+
+/// Returns the report as one JSON object.
+std::string recoveryJson(const steptape::detail::RecoveryReport& report);
+
+/// Returns whether something is damaged or could not be written.
+bool hasProblem(const steptape::detail::RecoveryReport& report);
+
+}  // namespace steptape::tools
