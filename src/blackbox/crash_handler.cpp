@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "blackbox/crash_handler.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -9,6 +10,7 @@
 #include <cstring>
 #include <ctime>
 #include <execinfo.h>
+#include <fcntl.h>
 #include <link.h>
 #include <string>
 #include <string_view>
@@ -117,6 +119,30 @@ bool enter(int tid) noexcept {
   return false;
 }
 
+/// Stores the name of the process that has sent the signal, as long as that lives. Calls only what a
+/// handler may call.
+void storeSender(state_layout::Death& death, std::uint64_t pid) noexcept {
+  constexpr std::string_view kBefore = "/proc/";
+  constexpr std::string_view kAfter = "/comm";
+  std::array<char, 40> path{};
+  std::array<char, 20> digits{};
+  std::size_t count = 0;
+  for (std::uint64_t rest = pid; rest > 0; rest /= 10) {
+    digits[count++] = static_cast<char>('0' + rest % 10);
+  }
+  char* end = std::copy(kBefore.begin(), kBefore.end(), path.data());
+  end = std::reverse_copy(digits.data(), digits.data() + count, end);
+  std::copy(kAfter.begin(), kAfter.end(), end);
+  std::array<char, std::tuple_size<decltype(death.senderName)>::value> name{};
+  const int file = pid == 0 ? -1 : ::open(path.data(), O_RDONLY | O_CLOEXEC);
+  const ssize_t bytes = file < 0 ? 0 : ::read(file, name.data(), name.size() - 1);
+  if (file >= 0) {
+    ::close(file);
+  }
+  const std::string_view text(name.data(), static_cast<std::size_t>(std::max<ssize_t>(0, bytes)));
+  storeText(death.senderName, text.substr(0, text.find('\n')));
+}
+
 void storeCause(state_layout::Death& death, int signal, const siginfo_t& info, const void* context,
                 int tid, std::uint64_t now) noexcept {
   const OwnStore store(death.sequence);
@@ -177,6 +203,7 @@ void note(int signal, const siginfo_t& info, const void* context) noexcept {
       static_cast<double>(now - known) * nanosPerTick > kAtOnceNanos) {
     // First what cannot fail: the unwinder may fault or wait for a lock.
     storeCause(death, signal, info, context, tid, now);
+    storeSender(death, loadWord(death.senderPid));
     // Those that come from outside may interrupt anything, and where they do says nothing.
     if (!isTermination && !isEnding(signal)) {
       storeFrames(death, context);

@@ -16,8 +16,11 @@ struct Scheduler {
 };
 
 /// @source sbatch(1) of Slurm, qsub(1) of OpenPBS, LSF's environment variables, flux-environment(7)
-constexpr Scheduler kSchedulers[] = {
-    {"SLURM_JOB_ID", "Slurm"}, {"PBS_JOBID", "PBS"}, {"LSB_JOBID", "LSF"}, {"FLUX_JOB_ID", "Flux"}};
+constexpr Scheduler kSchedulers[] = {{"SLURM_JOB_ID", "Slurm"},
+                                     {"PBS_JOBID", "PBS"},
+                                     {"LSB_JOBID", "LSF"},
+                                     {"FLUX_JOB_ID", "Flux"},
+                                     {"COBALT_JOBID", "Cobalt"}};
 
 /// The fields in the order of encode().
 constexpr std::string JobIdentity::*kFields[] = {&JobIdentity::name, &JobIdentity::run,
@@ -119,6 +122,21 @@ bool canBeOfOneJob(const JobIdentity& one, const JobIdentity& other) {
 std::string schedulerJobNumber(const VariableLookup& variable) {
   const Scheduler* const scheduler = schedulerOf(variable);
   return textOf(variable, scheduler ? scheduler->variable : "JOB_ID");  // of Grid Engine
+}
+
+std::string schedulerJobText(const VariableLookup& variable) {
+  const Scheduler* const scheduler = schedulerOf(variable);
+  if (scheduler == nullptr) {
+    return "";
+  }
+  std::string text = scheduler->name + std::string(" job ") + textOf(variable, scheduler->variable);
+  const std::string array = textOf(variable, "SLURM_ARRAY_JOB_ID");
+  if (!array.empty()) {
+    text += ", element " + textOf(variable, "SLURM_ARRAY_TASK_ID") + " of array " + array;
+  }
+  // Slurm does not set it at the first start.
+  const std::string restarts = textOf(variable, "SLURM_RESTART_COUNT");
+  return restarts.empty() ? text : text + ", restart " + restarts;
 }
 
 std::string schedulerJobLabel(const VariableLookup& variable) {

@@ -47,6 +47,10 @@ struct STEPTAPE_EXPORT JobIdentity {
 /// run, which may span several jobs of a scheduler; then the scheduler's job and its step.
 STEPTAPE_EXPORT bool canBeOfOneJob(const JobIdentity& one, const JobIdentity& other);
 
+/// Returns the scheduler's job for people: "Slurm job 52, element 3 of array 50, restart 1"; empty
+/// if there is none.
+STEPTAPE_EXPORT std::string schedulerJobText(const VariableLookup& variable);
+
 /// Returns the scheduler's job as a part of a file name: "41", or "50_3" for the element of an
 /// array; empty if there is none.
 STEPTAPE_EXPORT std::string schedulerJobLabel(const VariableLookup& variable);

@@ -272,6 +272,7 @@ class StateDecoder {
     shown->stackPointer = death.stackPointer;
     shown->senderPid = static_cast<std::uint32_t>(death.senderPid);
     shown->senderUid = static_cast<std::uint32_t>(death.senderUid);
+    shown->senderName = BoxHeader::textOf(death.senderName);
     shown->tid = static_cast<std::uint32_t>(death.tid);
     shown->time = wall(death.ticks);
     shown->isUncertain = isOdd(death.sequence);

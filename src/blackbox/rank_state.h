@@ -170,6 +170,7 @@ struct RankState {
     std::uint64_t stackPointer = 0;  ///< Close to `address` if the stack has overflowed.
     std::uint32_t senderPid = 0;     ///< 0: not sent by a process.
     std::uint32_t senderUid = 0;
+    std::string senderName;  ///< Of its program, cut off after 15 bytes; empty if it had ended.
     std::uint32_t tid = 0;
     double time = 0;
     /// The stack, innermost frame first; may be empty. The first one is the address of the

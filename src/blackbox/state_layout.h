@@ -199,6 +199,7 @@ struct Death {
   Word ticks;
   Word frameCount;  ///< Stored after the other words, outside of the sequence lock.
   std::array<Word, 64> frames;
+  Text<16> senderName;  ///< As the operating system names the sender; may be empty.
 };
 
 /// Number n, counted from 1, is at n - 1. Never changes once Counters::names counts it.

@@ -9,6 +9,8 @@
 #include "steptape/base/version.h"
 #include "steptape/recipe/recipe.h"
 
+#include "blackbox/job_identity.h"
+
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
 #include <torch/version.h>
@@ -63,20 +65,9 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// Returns a text such as "Slurm job 4711".
 std::string scheduler() {
-  constexpr std::array<std::pair<const char*, const char*>, 5> kSchedulers = {
-      {{"SLURM_JOB_ID", "Slurm"},
-       {"PBS_JOBID", "PBS"},
-       {"COBALT_JOBID", "Cobalt"},
-       {"LSB_JOBID", "LSF"},
-       {"FLUX_JOB_ID", "Flux"}}};
-  for (const auto& [variable, name] : kSchedulers) {
-    if (const std::string job = environment(variable); !job.empty()) {
-      return std::string(name) + " job " + job;
-    }
-  }
-  return "none";
+  const std::string job = detail::schedulerJobText(detail::variableOfProcess);
+  return job.empty() ? "none" : job;
 }
 
 std::string ownFacts(const Communicator& world) {

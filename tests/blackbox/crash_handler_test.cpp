@@ -3,6 +3,7 @@
 #include "blackbox/crash_handler.h"
 
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <dlfcn.h>
@@ -170,6 +171,7 @@ TEST_F(CrashTest, NotesWhoSentTheSignal) {
   EXPECT_EQ(read.death.code, SI_USER);
   EXPECT_EQ(read.death.senderPid, static_cast<std::uint32_t>(getpid()));
   EXPECT_EQ(read.death.senderUid, static_cast<std::uint32_t>(getuid()));
+  EXPECT_EQ(read.death.senderName, std::string(program_invocation_short_name).substr(0, 15));
   EXPECT_EQ(read.death.address, 0U);
 }
 

@@ -260,6 +260,17 @@ TEST(RunDescription, NamesTheSchedulerAndTheJob) {
   unsetenv("SLURM_JOB_ID");  // Of a job that runs the test itself.
   EXPECT_EQ(schedulerWith("PBS_JOBID", "17.server"), "PBS job 17.server");
   EXPECT_EQ(schedulerWith("FLUX_JOB_ID", "f3ETxsR9H"), "Flux job f3ETxsR9H");
+  EXPECT_EQ(schedulerWith("COBALT_JOBID", "5"), "Cobalt job 5");
+}
+
+TEST(RunDescription, NamesTheElementOfAnArrayAndTheRestart) {
+  setenv("SLURM_ARRAY_JOB_ID", "50", 1);
+  setenv("SLURM_ARRAY_TASK_ID", "3", 1);
+  setenv("SLURM_RESTART_COUNT", "1", 1);
+  EXPECT_EQ(schedulerWith("SLURM_JOB_ID", "52"), "Slurm job 52, element 3 of array 50, restart 1");
+  unsetenv("SLURM_ARRAY_JOB_ID");
+  unsetenv("SLURM_ARRAY_TASK_ID");
+  unsetenv("SLURM_RESTART_COUNT");
 }
 
 TEST(RunDescription, SaysWhichThreadsMpiAndCudaOfferedIt) {

@@ -166,13 +166,13 @@ class OneDirectory(Jobs):
 class SeveralNodes(Jobs):
     """Four ranks, two on each node, which share no memory."""
 
-    def start(self, rank_0="", command="srun"):
+    def start(self, command, *options, rank_0=""):
         here = os.uname().nodename.split(".")[0]
         task = self.script(
             "task", f'if [ $SLURM_PROCID = 0 ]; then echo $SLURMD_NODENAME > "{self.folder}/first"; {rank_0} fi\n'
             f'exec "{METRICS}" --iterations 100000000 --tolerance 0 --log-dir "{self.folder}/run"')
         job = self.submit(f'export OMPI_MCA_btl_tcp_if_include=lo\n{command.format(task=task)}', "-n4", "-N2",
-                          "--ntasks-per-node=2", "-wsecond," + here)
+                          "--ntasks-per-node=2", "-wsecond," + here, *options)
         self.addCleanup(subprocess.run, ["scancel", job], check=False)
         return job
 
@@ -180,7 +180,7 @@ class SeveralNodes(Jobs):
         return subprocess.run([TOOL, *words], capture_output=True, text=True, check=False)
 
     def test_are_one_job_to_the_tool(self):
-        job = self.start(command='srun --mpi=pmix "{task}"')
+        job = self.start('srun --mpi=pmix "{task}"')
         self.until("the ranks", lambda: "4 processes" in self.tool("top", job, "--once").stdout)
         table = self.tool("top", job, "--once").stdout
         self.assertEqual(len(re.findall(r"^ +[0-3] .* second ", table, re.MULTILINE)), 2, table)
@@ -190,10 +190,26 @@ class SeveralNodes(Jobs):
             self.assertIn(f"Job {job}, 4 ranks", report.stdout)
             self.assertNotIn("nothing is left", report.stdout)
 
+    def test_tell_that_slurm_has_ended_them(self):
+        self.expect_end("was cancelled", lambda job: run("scancel", job))
+
+    def test_tell_their_time_limit(self):
+        if os.environ.get("STEPTAPE_LONG_TESTS") != "1":
+            self.skipTest("STEPTAPE_LONG_TESTS is not 1")
+        self.expect_end("reached its time limit of 00:01:00", lambda job: None, "--time=1")
+
+    def expect_end(self, why, end, *options):
+        job = self.start('srun --mpi=pmix "{task}"', *options)
+        self.until("the ranks", lambda: "4 processes" in self.tool("top", job, "--once").stdout)
+        end(job)
+        self.wait(job)
+        report = self.tool("autopsy", job).stdout
+        self.assertTrue(report.startswith(f"Slurm says that job {job} {why}.\n"), report)
+        self.assertRegex(report, r"ended after SIGTERM, which process \d+ \(slurmstepd\) of user 0 sent")
+
     def test_report_a_death_on_any_of_them_as_one(self):
-        job = self.start(rank_0="(sleep 5; kill -SEGV $$) &",
-                         command=f'"{TOOL}" run --launcher "srun --mpi=pmix" --max-restarts 0 '
-                         f'--logdir "{self.folder}/run" -- "{{task}}"')
+        job = self.start(f'"{TOOL}" run --launcher "srun --mpi=pmix" --max-restarts 0 --logdir "{self.folder}/run" '
+                         '-- "{task}"', rank_0="(sleep 5; kill -SEGV $$) &")
         self.wait(job)
         first = (self.folder / "first").read_text().strip()
         self.assertIn(f"Rank 0 on {first} was ended by SIGSEGV", self.output(job))

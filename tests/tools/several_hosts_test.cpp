@@ -174,6 +174,33 @@ TEST_F(SeveralHosts, OfAJobThatSlurmDoesNotKnowAreNotGuessed) {
   EXPECT_THAT(outcome.error, HasSubstr("squeue: "));
 }
 
+TEST_F(SeveralHosts, DiedOfWhatSlurmSays) {
+  installSlurm();
+  const auto only = rank(0, "login");
+  only->end(SIGTERM);
+  const std::vector<std::pair<std::string, std::string>> ends{
+      {"JobState=TIMEOUT Reason=TimeLimit Restarts=0 TimeLimit=00:01:00",
+       "job 70 reached its time limit of 00:01:00"},
+      {"JobState=COMPLETING Reason=TimeLimit TimeLimit=1-00:00:00",
+       "job 70 reached its time limit of 1-00:00:00"},
+      {"JobState=CANCELLED Reason=None", "job 70 was cancelled"},
+      {"JobState=PREEMPTED Reason=None", "job 70 was preempted by another one"},
+      {"JobState=NODE_FAIL NodeList=node[1-2]", "a node of job 70 failed, of node[1-2]"},
+      {"JobState=OUT_OF_MEMORY MinMemoryNode=900M",
+       "the memory of job 70 ran out, 900M on each node"},
+      {"JobState=PENDING Reason=BeginTime Restarts=1",
+       "job 70 went back to the queue and is PENDING now, restart 1"}};
+  for (const auto& [facts, text] : ends) {
+    program("scontrol", "echo 'JobId=70 JobName=job.sh " + facts + "'");
+    EXPECT_THAT(onLogin("autopsy runs").out,
+                StartsWith("Slurm says that " + text + ".\nRank 0 on "));
+  }
+  for (const char* const silence : {"exit 1", "echo 'JobId=70 JobState=RUNNING Restarts=0'"}) {
+    program("scontrol", silence);
+    EXPECT_THAT(onLogin("autopsy runs").out, StartsWith("Rank 0 on ")) << silence;
+  }
+}
+
 TEST_F(SeveralHosts, GiveBackWhatTheirDeadRanksHadLogged) {
   const pid_t child = fork();
   if (child == 0) {

@@ -15,6 +15,7 @@
 #include "tools/steptape/commands/host_options.h"
 #include "tools/steptape/exit_code.h"
 #include "tools/steptape/hosts/job_views.h"
+#include "tools/steptape/hosts/slurm_job.h"
 #include "tools/steptape/states/autopsy_text.h"
 #include "tools/steptape/states/rank_view.h"
 #include "tools/steptape/states/state_trace.h"
@@ -46,7 +47,10 @@ void report(const AutopsyArguments& arguments, const std::vector<Job>& jobs,
   std::vector<std::string> objects;
   std::vector<Trace> traces;
   for (std::size_t i = 0; i < count; ++i) {
-    const Verdict verdict = judge(jobs[i], machines);
+    Verdict verdict = judge(jobs[i], machines);
+    if (!verdict.dead.empty()) {
+      verdict.scheduler = slurmSays(jobs[i].id);
+    }
     if (arguments.json) {
       objects.push_back(autopsyJson(jobs[i], verdict));
     } else {

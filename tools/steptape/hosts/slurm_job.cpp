@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <sstream>
 
+#include "base/text.h"
 #include "tools/steptape/programs/parallel_programs.h"
 #include "tools/steptape/programs/words.h"
 
@@ -24,6 +25,16 @@ ProgramEnd runOne(const std::vector<std::string>& command) {
 std::vector<std::string> hostsIn(const std::string& list) {
   return list.empty() ? std::vector<std::string>()
                       : wordsOf(runOne({"scontrol", "show", "hostnames", list}).output);
+}
+
+/// Returns the value of "Key=value" in a line of scontrol; empty if there is none.
+std::string fieldOf(const std::string& line, const std::string& key) {
+  for (const std::string& word : wordsOf(line)) {
+    if (detail::startsWith(word, key + "=")) {
+      return word.substr(key.size() + 1);
+    }
+  }
+  return "";
 }
 
 bool isDigit(char c) {
@@ -53,6 +64,38 @@ std::vector<SlurmJob> findSlurmJobs(const std::string& id, std::string* problem)
                                  : fmt::format("squeue: {}", end.problem);
   }
   return jobs;
+}
+
+std::string slurmSays(const std::string& jobId) {
+  if (!isJobNumber(jobId)) {
+    return "";
+  }
+  // @source scontrol(1) and "JOB STATE CODES" in squeue(1) of Slurm 22.05
+  const std::string line = runOne({"scontrol", "--oneliner", "show", "job", jobId}).output;
+  const std::string state = fieldOf(line, "JobState");
+  const std::string restarts = fieldOf(line, "Restarts");
+  const std::string job = "job " + jobId;
+  // Until its processes have ended, the state is COMPLETING.
+  if (state == "TIMEOUT" || fieldOf(line, "Reason") == "TimeLimit") {
+    return fmt::format("{} reached its time limit of {}", job, fieldOf(line, "TimeLimit"));
+  }
+  if (state == "CANCELLED") {
+    return job + " was cancelled";
+  }
+  if (state == "PREEMPTED") {
+    return job + " was preempted by another one";
+  }
+  if (state == "NODE_FAIL") {
+    return fmt::format("a node of {} failed, of {}", job, fieldOf(line, "NodeList"));
+  }
+  if (state == "OUT_OF_MEMORY") {
+    return fmt::format("the memory of {} ran out, {} on each node", job,
+                       fieldOf(line, "MinMemoryNode"));
+  }
+  if (!restarts.empty() && restarts != "0") {
+    return fmt::format("{} went back to the queue and is {} now, restart {}", job, state, restarts);
+  }
+  return "";
 }
 
 std::vector<std::string> hostsOfAllocation() {

@@ -20,6 +20,11 @@ struct SlurmJob {
 /// @param problem Set to why nothing is known; left as it is otherwise.
 std::vector<SlurmJob> findSlurmJobs(const std::string& id, std::string* problem);
 
+/// Returns how Slurm ended a job, or started it again: "job 40 reached its time limit of 00:01:00";
+/// empty if it did neither, or does not know the job any more, by default five minutes after its
+/// end.
+std::string slurmSays(const std::string& jobId);
+
 /// Returns the hosts of the allocation in which this process runs; empty outside, or if Slurm's
 /// commands do not tell.
 std::vector<std::string> hostsOfAllocation();

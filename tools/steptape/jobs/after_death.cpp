@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "tools/steptape/hosts/slurm_job.h"
 #include "tools/steptape/jobs/run_progress.h"
 #include "tools/steptape/states/autopsy_text.h"
 #include "tools/steptape/states/log_autopsy.h"
@@ -67,7 +68,8 @@ void reportDeath(const JobSource& source, const std::string& run, double since) 
   if (jobs.empty()) {
     return;
   }
-  const Verdict verdict = judge(jobs.front(), found.machines);
+  Verdict verdict = judge(jobs.front(), found.machines);
+  verdict.scheduler = slurmSays(jobs.front().id);
   fmt::print(stderr, "\n{}\n", autopsyText(jobs.front(), verdict, terminalAt(STDERR_FILENO)));
   logAutopsy(directoryOf(jobs.front(), run), jobs.front(), autopsyMarkdown(jobs.front(), verdict));
 }

@@ -18,6 +18,7 @@
 
 #include "tools/steptape/exit_code.h"
 #include "tools/steptape/hosts/host_check.h"
+#include "tools/steptape/hosts/slurm_job.h"
 #include "tools/steptape/jobs/after_death.h"
 #include "tools/steptape/jobs/host_file.h"
 #include "tools/steptape/jobs/processes.h"
@@ -268,8 +269,11 @@ void JobSupervisor::endLeftovers(std::chrono::milliseconds grace) {
 
 void JobSupervisor::report(const FailedStart& start, const RestartDecision& decision) const {
   if (endSignal_ != 0) {
-    say(fmt::format("the job was stopped by {} after {}: {}", signalName(endSignal_),
-                    humanDuration(start.seconds), describe(end_, plan_.launcher.kind)));
+    const char* const job = std::getenv("SLURM_JOB_ID");
+    const std::string why = job == nullptr ? "" : slurmSays(job);
+    say(fmt::format("the job was stopped by {} after {}: {}{}", signalName(endSignal_),
+                    humanDuration(start.seconds), describe(end_, plan_.launcher.kind),
+                    why.empty() ? "" : "; Slurm says that " + why));
     return;
   }
   if (start.wasStarted) {

@@ -110,9 +110,22 @@ void addBlocked(const Verdict& verdict, const Job& job, std::vector<std::string>
   static_cast<void>(job);
 }
 
+/// Returns whether a scheduler may have ended the rank.
+bool isFromOutside(const Cause& cause) {
+  return cause.kind == Cause::Kind::kTerminated || cause.kind == Cause::Kind::kSentSignal ||
+         cause.kind == Cause::Kind::kOutOfMemory || cause.kind == Cause::Kind::kMemoryAtLimit ||
+         cause.kind == Cause::Kind::kNoTrace;
+}
+
 /// Returns the sentences that come first.
 std::vector<std::string> headline(const Job& job, const Verdict& verdict) {
   std::vector<std::string> lines;
+  const std::string scheduler =
+      verdict.scheduler.empty() ? "" : "Slurm says that " + verdict.scheduler + ".";
+  const bool mayHaveEndedIt = !verdict.dead.empty() && isFromOutside(verdict.dead.front().cause);
+  if (!scheduler.empty() && mayHaveEndedIt) {
+    lines.push_back(scheduler);
+  }
   if (!verdict.accused.empty()) {
     const bool isOne = verdict.accused.size() == 1;
     lines.push_back(fmt::format(
@@ -162,6 +175,9 @@ std::vector<std::string> headline(const Job& job, const Verdict& verdict) {
             ? fmt::format("; the last finite value was {} at step {}",
                           shortNumber(first.value.finiteValue), first.value.finiteStep)
             : std::string()));
+  }
+  if (!scheduler.empty() && !mayHaveEndedIt) {
+    lines.push_back(scheduler);
   }
   if (!job.missing.empty()) {
     lines.push_back(
@@ -542,6 +558,7 @@ std::string autopsyJson(const Job& job, const Verdict& verdict) {
       .add("job", jsonString(job.id))
       .add("world_size", jsonInteger(std::int64_t{job.worldSize}))
       .add("summary", jsonStrings(headline(job, verdict)))
+      .add("scheduler", jsonString(verdict.scheduler))
       .add("dead", jsonArray(dead))
       .add("stopped", jsonTexts(verdict.stopped))
       .add("missing", jsonShortArray(missing))

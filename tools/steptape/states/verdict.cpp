@@ -456,7 +456,9 @@ Surroundings surroundingsHere() {
 std::string senderOf(const RankState::Death& death) {
   return death.senderPid == 0
              ? std::string("the kernel")
-             : fmt::format("process {} of user {}", death.senderPid, death.senderUid);
+             : fmt::format("process {}{} of user {}", death.senderPid,
+                           death.senderName.empty() ? "" : " (" + death.senderName + ")",
+                           death.senderUid);
 }
 
 std::string rangesOf(const std::vector<int>& numbers) {

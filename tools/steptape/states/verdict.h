@@ -76,6 +76,7 @@ struct Verdict {
   std::vector<BlockedCollective> blocked;  ///< What has waited longest is first.
   std::vector<RankPlace> places;           ///< Of ranks that are not dead; the smallest first.
   std::vector<LostValue> lost;             ///< In the order of the first step that was not finite.
+  std::string scheduler;  ///< What it says about the end of the job; set by who asks it.
 };
 
 /// The memory of a machine on which the tool runs, as evidence: how many processes of its cgroup
