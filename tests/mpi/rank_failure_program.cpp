@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -29,6 +30,17 @@
 
 namespace {
 
+volatile int* noMemory = nullptr;
+
+/// Takes memory until the kernel ends the process, which has a limit.
+void takeAllMemory() {
+  std::vector<std::vector<char>> blocks;
+  while (true) {
+    blocks.emplace_back(std::size_t{16} << 20, 'x');
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // as a leak grows
+  }
+}
+
 void failAs(const std::string& kind, const steptape::Environment& environment) {
   if (kind == "killed") {
     std::raise(SIGKILL);
@@ -49,6 +61,16 @@ void failAs(const std::string& kind, const steptape::Environment& environment) {
     }).detach();
   } else if (kind == "exits") {
     _exit(0);
+  } else if (kind == "exit(0)" || kind == "exit(3)") {
+    std::exit(kind == "exit(0)" ? 0 : 3);
+  } else if (kind == "stops") {
+    std::raise(SIGSTOP);
+  } else if (kind == "faults") {
+    *noMemory = 1;
+  } else if (kind == "calls abort()") {
+    std::abort();
+  } else if (kind == "takes all memory") {
+    takeAllMemory();
   } else if (kind == "throws") {
     throw std::runtime_error("this rank fails");
   } else if (kind == "aborts") {

@@ -104,7 +104,7 @@ JobSource::JobSource(const JobSelection& selection) : paths_(selection.paths) {
     groups_ = {std::move(named)};
   } else if (selection.job.empty() && !query_.directories.empty()) {
     HostsToAsk ours{hostsOfAllocation(), {}};
-    if (ours.names.size() > 1) {
+    if (!ours.names.empty()) {
       ours.shell = slurmShell(std::getenv("SLURM_JOB_ID"));
       groups_.push_back(std::move(ours));
     }

@@ -37,7 +37,7 @@ struct JobViews {
 class JobSource {
  public:
   /// Finds the hosts: those that are named, else those of Slurm's job, else, if a directory is
-  /// given inside an allocation of several nodes, those of the allocation.
+  /// given inside an allocation, those of the allocation.
   /// @throws Error(kInvalidArgument) for hosts that are none.
   explicit JobSource(const JobSelection& selection);
 
