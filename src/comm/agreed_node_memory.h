@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -13,10 +14,13 @@ namespace steptape::detail {
 
 // The collective parts of Communicator::allocateNodeMemory().
 
+// While all is well, they reduce a few numbers; only errors travel as texts of all ranks.
+
 /// Collective.
+/// @return a random number, the same on all ranks and different in each call.
 /// @throws Error(kRankMismatch) on all ranks if ranks of one node request different sizes.
-STEPTAPE_EXPORT void checkSameBytes(Communicator& communicator, const GroupMap& group,
-                                    std::size_t bytes);
+STEPTAPE_EXPORT std::uint64_t agreeOnBytes(Communicator& communicator, const GroupMap& group,
+                                           std::size_t bytes);
 
 /// Collective.
 /// @param failure Error of this rank; empty for success.

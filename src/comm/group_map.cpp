@@ -2,6 +2,7 @@
 #include "comm/group_map.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include "steptape/comm/rank_log.h"
@@ -10,19 +11,16 @@ namespace steptape::detail {
 
 GroupMap::GroupMap(std::vector<Place> placeByRank, int rank)
     : placeByRank_(std::move(placeByRank)), rank_(rank) {
-  std::vector<int> nodes;  // in the order of their lowest ranks
+  std::unordered_map<int, int> nodes;  // numbers, in the order of their lowest ranks
   for (int other = 0; other < size(); ++other) {
     const int node = place(other).nodeId;
-    if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) {
-      nodes.push_back(node);
-    }
+    nodes.emplace(node, static_cast<int>(nodes.size()));
     if (node == place(rank_).nodeId) {
       localRank_ = other == rank_ ? localSize() : localRank_;
       ranksOfNode_.push_back(other);
     }
   }
-  const auto mine = std::find(nodes.begin(), nodes.end(), place(rank_).nodeId);
-  crossRank_ = static_cast<int>(mine - nodes.begin());
+  crossRank_ = nodes.at(place(rank_).nodeId);
   crossSize_ = static_cast<int>(nodes.size());
 }
 

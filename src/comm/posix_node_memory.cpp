@@ -2,10 +2,9 @@
 #include "comm/posix_node_memory.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <fcntl.h>
-#include <random>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -41,13 +40,9 @@ class SharedFile {
     }
   }
 
-  /// Creates an object under a unique name.
   /// @return the error; empty for success.
-  std::string create(std::size_t bytes) {
-    static std::atomic<unsigned> count{0};
-    std::random_device random;
-    name_ = "/steptape-" + std::to_string(getpid()) + "-" + std::to_string(count++) + "-" +
-            std::to_string(random());
+  std::string create(const std::string& name, std::size_t bytes) {
+    name_ = name;
     ownsName_ = true;
     descriptor_ = shm_open(name_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
     if (descriptor_ < 0) {
@@ -87,7 +82,6 @@ class SharedFile {
                                std::to_string(free);
   }
 
-  const std::string& name() const { return name_; }
   int descriptor() const { return descriptor_; }
 
  private:
@@ -113,14 +107,11 @@ std::string reserveOwnPart(int file, std::size_t bytes, const GroupMap& group) {
   return error == 0 ? "" : systemFailure("posix_fallocate", bytes, error);
 }
 
-/// Collective.
-/// @return the name under which the first rank of this rank's node created the object.
-std::string nameFromLeader(Communicator& communicator, const GroupMap& group,
-                           const std::string& own) {
-  CollectiveOptions options;
-  options.name = "allocateNodeMemory: name";
-  const std::vector<std::string> names = communicator.allgather(own, options);
-  return names[static_cast<std::size_t>(group.ranksOfNode().front())];
+/// Returns the name of the object of this rank's node, which all of its ranks find by themselves.
+/// @param number Differs between all objects.
+std::string nameOf(std::uint64_t number, const GroupMap& group) {
+  return "/steptape-" + std::to_string(number) + "-" +
+         std::to_string(group.place(group.rank()).nodeId);
 }
 
 }  // namespace
@@ -128,15 +119,14 @@ std::string nameFromLeader(Communicator& communicator, const GroupMap& group,
 std::shared_ptr<NodeMemory> PosixNodeMemory::tryMake(
     Communicator& communicator, const GroupMap& group, std::size_t bytes, std::string* why,
     std::function<void(const std::string&)> onGivenUp) {
-  checkSameBytes(communicator, group, bytes);
+  const std::string name = nameOf(agreeOnBytes(communicator, group, bytes), group);
   // An empty file cannot be mapped.
   const std::size_t fileBytes = std::max<std::size_t>(bytes, 1);
   const bool isLeader = group.localRank() == 0;
   SharedFile file;
-  if (!agreeOnSuccess(communicator, group, isLeader ? file.create(fileBytes) : "", why)) {
+  if (!agreeOnSuccess(communicator, group, isLeader ? file.create(name, fileBytes) : "", why)) {
     return nullptr;
   }
-  const std::string name = nameFromLeader(communicator, group, file.name());
   std::string failure = isLeader ? "" : file.open(name, fileBytes);
   if (failure.empty()) {
     failure = reserveOwnPart(file.descriptor(), fileBytes, group);

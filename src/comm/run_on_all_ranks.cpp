@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "comm/run_on_all_ranks.h"
 
+#include <cstdint>
 #include <exception>
 #include <vector>
 
@@ -41,7 +42,13 @@ void runOnAllRanks(Communicator& communicator, const std::string& what,
                    const std::function<void()>& action) {
   CollectiveOptions options;
   options.name = what;
-  throwFirstFailure(communicator.allgather(failureOf(action, communicator), options));
+  const std::string failure = failureOf(action, communicator);
+  // Texts travel only if there are any: each rank would hold those of all.
+  std::int32_t hasFailed = failure.empty() ? 0 : 1;
+  communicator.allreduce(ArrayView<std::int32_t>(&hasFailed, 1), ReduceOp::kMax, options);
+  if (hasFailed != 0) {
+    throwFirstFailure(communicator.allgather(failure, options));
+  }
 }
 
 }  // namespace steptape::detail

@@ -15,7 +15,7 @@ SummaryWriter openOnAllRanks(Communicator& communicator,
 }
 
 std::string valueOfRoot(Communicator& communicator, const std::string& value) {
-  return communicator.allgather(value).front();
+  return communicator.broadcastObject(value, 0);
 }
 
 }  // namespace steptape::detail

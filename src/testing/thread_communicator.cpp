@@ -99,7 +99,7 @@ std::shared_ptr<Communicator> ThreadCommunicator::split(int color, int key) {
 
 std::shared_ptr<NodeMemory> ThreadCommunicator::allocateNodeMemory(std::size_t bytes,
                                                                    std::string* why) {
-  detail::checkSameBytes(*this, *map_, bytes);
+  detail::agreeOnBytes(*this, *map_, bytes);
   const std::string key = nextKey("node " + std::to_string(crossRank()));
   const auto shared = std::static_pointer_cast<SharedBlock>(group_->share(key, localSize(), [&] {
     auto made = std::make_shared<SharedBlock>();
