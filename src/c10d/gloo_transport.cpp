@@ -183,6 +183,20 @@ class GlooTransport final : public steptape::detail::Transport {
     return keep(std::move(pending));
   }
 
+  Transfer gatherv(const void* mine, std::size_t bytes, int root, void* all,
+                   const RankParts& parts) override {
+    // gloo gathers equal sizes only: an exchange in which ranks send to the root alone.
+    std::vector<std::int64_t> outCounts(parts.counts.begin(), parts.counts.end());
+    outCounts.resize(size());
+    std::vector<std::int64_t> inCounts(size());
+    inCounts[static_cast<std::size_t>(root)] = static_cast<std::int64_t>(bytes);
+    at::Tensor output = tensorOf(all, parts.counts.empty() ? 0 : parts.total());
+    at::Tensor input = tensorOf(mine, bytes);
+    ::c10d::AllToAllOptions options;
+    options.timeout = kLong;
+    return start([&] { return data_->alltoall_base(output, input, outCounts, inCounts, options); });
+  }
+
   Transfer alltoallv(const void* from, const RankParts& sent, void* to,
                      const RankParts& received) override {
     Pending pending;

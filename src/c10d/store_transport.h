@@ -18,8 +18,14 @@ namespace steptape::c10d::detail {
 /// Moves data through a key-value store: slow, but it needs nothing else. For the few messages by
 /// which the ranks of a group agree on a faster way.
 ///
-/// In each operation, every rank stores all of its bytes under a key of its own and reads those of
-/// all others.
+/// In each operation, every rank stores its bytes under a key of its own. Rank 0 reads them all,
+/// combines them, and stores the answer, which the others read. So the store is asked a few times
+/// for each rank, and not for each pair of ranks:
+///
+///     <lane>/<operation>/<rank>     the bytes of a rank, which it removes when it has the answer
+///     <lane>/<operation>/answer     "+" and the combined bytes; or "-", and why there are none
+///
+/// Rank 0 removes an answer when all ranks have come to the next operation of the lane.
 class StoreTransport final : public steptape::detail::Transport {
  public:
   StoreTransport(std::shared_ptr<KeyStore> store, steptape::detail::GroupMap map);
@@ -31,6 +37,8 @@ class StoreTransport final : public steptape::detail::Transport {
   steptape::detail::Transfer allgather(void* all, std::size_t bytesPerRank) override;
   steptape::detail::Transfer allgatherv(void* all,
                                         const steptape::detail::RankParts& parts) override;
+  steptape::detail::Transfer gatherv(const void* mine, std::size_t bytes, int root, void* all,
+                                     const steptape::detail::RankParts& parts) override;
   steptape::detail::Transfer alltoallv(const void* from, const steptape::detail::RankParts& sent,
                                        void* to,
                                        const steptape::detail::RankParts& received) override;
@@ -46,12 +54,19 @@ class StoreTransport final : public steptape::detail::Transport {
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// An operation: what each rank sent, and what to do with it.
+  using ByRank = std::vector<std::string>;
+  /// Rank 0: makes the answer.
+  /// @throws TransportFailure, of which all ranks learn, if the ranks' bytes do not fit together.
+  using Combine = std::function<std::string(ByRank byRank)>;
+  /// Takes over the answer.
+  using Finish = std::function<void(const std::string& answer)>;
+
   struct Operation {
-    std::vector<std::string> byRank;
+    std::string mine;
+    Combine combine;
+    Finish finish;
     bool isSent = false;  // this rank's bytes are in the store
-    int next = 0;         // ranks below it have been read
-    std::function<void(const std::vector<std::string>&)> finish;
+    ByRank byRank;        // rank 0: what it has read
   };
   /// The operations of one kind, in order.
   struct Lane {
@@ -61,10 +76,14 @@ class StoreTransport final : public steptape::detail::Transport {
   };
   enum LaneNumber : std::size_t { kComparisons, kReports, kData, kLanes };
 
-  steptape::detail::Transfer start(LaneNumber number, std::string mine,
-                                   std::function<void(const std::vector<std::string>&)> finish);
+  steptape::detail::Transfer start(LaneNumber number, std::string mine, Combine combine,
+                                   Finish finish);
   void advance(std::size_t number);
-  std::string keyOf(std::size_t number, std::uint64_t operation, int rank) const;
+  /// Rank 0.
+  /// @return whether all ranks have sent their bytes.
+  bool readAll(Operation& operation, const std::string& prefix);
+  /// Rank 0: combines what it has read, and stores the answer.
+  std::string answer(Operation& operation, const std::string& prefix);
 
   std::shared_ptr<KeyStore> store_;
   std::array<Lane, kLanes> lanes_;
@@ -73,6 +92,7 @@ class StoreTransport final : public steptape::detail::Transport {
   std::vector<std::string> seenNotes_;  // by rank
   Clock::time_point nextNotes_;
   int nextNote_ = 0;
+  std::int64_t countedNotes_ = 0;  // at the last look
 };
 
 }  // namespace steptape::c10d::detail

@@ -146,6 +146,14 @@ CollectiveCall allgatherCall(std::string_view bytes, std::vector<std::string>& g
   return call;
 }
 
+CollectiveCall gatherCall(std::string_view bytes, std::vector<std::string>& gathered, int root,
+                          const CollectiveOptions& options) {
+  CollectiveCall call = allgatherCall(bytes, gathered, options);
+  call.kind = CollectiveKind::kGather;
+  call.root = root;
+  return call;
+}
+
 CollectiveCall alltoallCall(const std::vector<std::string>& toRank,
                             std::vector<std::string>& fromRank, int size,
                             const CollectiveOptions& options) {

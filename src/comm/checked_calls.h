@@ -36,6 +36,8 @@ CollectiveCall broadcastCall(void* data, std::size_t bytes, int root,
                              const CollectiveOptions& options);
 CollectiveCall allgatherCall(std::string_view bytes, std::vector<std::string>& gathered,
                              const CollectiveOptions& options);
+CollectiveCall gatherCall(std::string_view bytes, std::vector<std::string>& gathered, int root,
+                          const CollectiveOptions& options);
 /// @param size Number of ranks in the group.
 CollectiveCall alltoallCall(const std::vector<std::string>& toRank,
                             std::vector<std::string>& fromRank, int size,

@@ -23,7 +23,7 @@ enum class CollectiveKind : std::uint8_t {
   kBroadcast,
   kAllgather,
   kAlltoall,
-  kGather,  ///< An alltoall in which every rank sends only to `root`.
+  kGather,  ///< An allgather whose result only `root` gets.
 };
 
 /// One rank's part in a collective, made from a public call of Communicator.
@@ -40,8 +40,9 @@ struct STEPTAPE_EXPORT CollectiveCall {
   void* output = nullptr;
   std::size_t count = 0;  ///< Elements of `output`.
 
-  const std::vector<std::string>* toRank = nullptr;  ///< For kAlltoall and kGather.
-  std::vector<std::string>* fromRank = nullptr;      ///< For kAllgather, kAlltoall and kGather.
+  const std::vector<std::string>* toRank = nullptr;  ///< For kAlltoall.
+  /// For kAllgather, kAlltoall and kGather; kGather leaves it empty on ranks other than `root`.
+  std::vector<std::string>* fromRank = nullptr;
 
   /// The arrays that are packed in `output` and receive the result; may be null. Keeps the memory
   /// alive while the collective may write to it.

@@ -186,11 +186,11 @@ CollectiveDetails::Key CollectiveDetails::keyOf(const CollectiveCall& call, bool
       key.inElements = static_cast<std::int64_t>(call.inputCount);
       break;
     case CollectiveKind::kAllgather:
+    case CollectiveKind::kGather:
       key.inElements = static_cast<std::int64_t>(call.inputCount);
       key.outElements = hasSucceeded ? bytesIn(*call.fromRank) : kUnknown;
       break;
     case CollectiveKind::kAlltoall:
-    case CollectiveKind::kGather:
       key.inElements = bytesIn(*call.toRank);
       key.outElements = hasSucceeded ? bytesIn(*call.fromRank) : kUnknown;
       break;

@@ -11,7 +11,6 @@
 
 namespace steptape {
 
-using detail::CollectiveCall;
 using detail::CollectiveKind;
 
 void Communicator::checkRoot(const char* operation, int root) const {
@@ -60,18 +59,17 @@ CollectiveHandle Communicator::allgatherAsync(std::string_view bytes,
 
 std::vector<std::string> Communicator::gatherObject(std::string_view bytes, int root,
                                                     const CollectiveOptions& options) {
-  checkRoot("gatherObject", root);
-  std::vector<std::string> toRank(static_cast<std::size_t>(size()));
-  toRank[static_cast<std::size_t>(root)] = bytes;
   std::vector<std::string> gathered;
-  CollectiveCall call = detail::alltoallCall(toRank, gathered, size(), options);
-  call.kind = CollectiveKind::kGather;
-  call.root = root;
-  run(call);
-  if (rank() != root) {
-    gathered.clear();
-  }
+  checkRoot("gatherObject", root);
+  run(detail::gatherCall(bytes, gathered, root, options));
   return gathered;
+}
+
+CollectiveHandle Communicator::gatherObjectAsync(std::string_view bytes,
+                                                 std::vector<std::string>& gathered, int root,
+                                                 const CollectiveOptions& options) {
+  checkRoot("gatherObject", root);
+  return post(detail::gatherCall(bytes, gathered, root, options));
 }
 
 std::vector<std::string> Communicator::alltoall(const std::vector<std::string>& toRank,

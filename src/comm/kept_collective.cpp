@@ -73,9 +73,9 @@ std::int64_t bytesOf(const CollectiveCall& call) {
       return static_cast<std::int64_t>(call.count * sizeof(MetricMoments));
     case CollectiveKind::kBroadcast:
     case CollectiveKind::kAllgather:
+    case CollectiveKind::kGather:
       return static_cast<std::int64_t>(elements);
     case CollectiveKind::kAlltoall:
-    case CollectiveKind::kGather:
       return bytesIn(call.toRank);
   }
   return 0;

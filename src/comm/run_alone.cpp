@@ -27,7 +27,7 @@ void runAlone(const CollectiveCall& call) {
     copyInput(call, dtypeSize(call.dtype));
   } else if (call.kind == CollectiveKind::kAllreduceMoments) {
     copyInput(call, sizeof(MetricMoments));
-  } else if (call.kind == CollectiveKind::kAllgather) {
+  } else if (call.kind == CollectiveKind::kAllgather || call.kind == CollectiveKind::kGather) {
     call.fromRank->assign(1, std::string(static_cast<const char*>(call.input), call.inputCount));
   } else if (call.fromRank != nullptr) {
     *call.fromRank = *call.toRank;

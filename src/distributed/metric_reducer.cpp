@@ -138,7 +138,7 @@ bool MetricReducer::compare() {
   // If the wait throws, nothing is left to finish.
   isUnderWay_ = false;
   allreduce_.wait();
-  allgather_.wait();
+  gather_.wait();
   isUnderWay_ = true;
   return agrees();
 }
@@ -184,7 +184,7 @@ void MetricReducer::postRankValues() {
       appendRankValue(ownValues_, taken_.moments(place));
     }
   }
-  allgather_ = communicator_->allgatherAsync(ownValues_, valuesByRank_, collectiveOptions_);
+  gather_ = communicator_->gatherObjectAsync(ownValues_, valuesByRank_, 0, collectiveOptions_);
 }
 
 bool MetricReducer::agrees() const {

@@ -39,7 +39,7 @@ namespace steptape::detail {
 /// from their own equal schemas, change the format or the capacity alike, and try again. If the
 /// fingerprints differ, an allgather of the schemas makes every rank throw the same Error.
 ///
-/// Metrics with kRankValues are also sent in an allgather. It starts together with the allreduce if
+/// Metrics with kRankValues are also gathered on the root. That starts together with the allreduce if
 /// the previous step had such metrics, else after the agreement.
 ///
 /// @threads Not thread-safe: one thread at a time.
@@ -78,7 +78,8 @@ class MetricReducer {
   std::shared_ptr<const MetricTotals> totals() const { return totals_; }
   /// Returns a copy of this rank's own sums.
   std::shared_ptr<const MetricTotals> ownSums();
-  /// Sets `values` to those of all ranks. `at` counts only metrics with kRankValues.
+  /// Sets `values` to those of all ranks, on the root; no other rank has them. `at` counts only
+  /// metrics with kRankValues.
   void rankValues(std::size_t at, std::vector<RankValue>& values) const {
     rankValuesAt(valuesByRank_, at, values);
   }
@@ -148,7 +149,7 @@ class MetricReducer {
 
   // Last: their destructors wait while the memory above still exists.
   CollectiveHandle allreduce_;
-  CollectiveHandle allgather_;
+  CollectiveHandle gather_;
 };
 
 }  // namespace steptape::detail

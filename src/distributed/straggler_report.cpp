@@ -51,7 +51,7 @@ StragglerReport::StragglerReport(DistributedWriter& writer, const StragglerOptio
       writer_(writer.jobWriter()),
       options_(checked(options)),
       times_(options.clock),
-      nodeByRank_(communicator_->allgather(communicator_->nodeName())) {}
+      nodeByRank_(communicator_->gatherObject(communicator_->nodeName(), 0)) {}
 
 StragglerReport::~StragglerReport() {
   try {
@@ -76,9 +76,9 @@ void StragglerReport::endStep(std::int64_t step) {
   isUnderWay_ = true;
   CollectiveOptions options;
   options.name = "straggler report at step " + std::to_string(step);
-  allgather_ = communicator_->allgatherAsync(
+  gather_ = communicator_->gatherObjectAsync(
       std::string_view(reinterpret_cast<const char*>(ownNanos_.data()), sizeof ownNanos_),
-      nanosByRank_, options);
+      nanosByRank_, 0, options);
   if (options_.mode == ReduceMode::kBlocking) {
     finish();
   }
@@ -87,7 +87,7 @@ void StragglerReport::endStep(std::int64_t step) {
 bool StragglerReport::hasArrived() {
   // If this throws, nothing is left to finish.
   isUnderWay_ = false;
-  const bool isDone = allgather_.isDone();
+  const bool isDone = gather_.isDone();
   isUnderWay_ = true;
   return isDone;
 }
@@ -97,7 +97,7 @@ void StragglerReport::finish() {
     return;
   }
   isUnderWay_ = false;
-  allgather_.wait();
+  gather_.wait();
   if (writer_.isEnabled()) {
     write();
   }

@@ -258,6 +258,14 @@ Transfer MpiTransport::allgatherv(void* all, const RankParts& parts) {
   });
 }
 
+Transfer MpiTransport::gatherv(const void* mine, std::size_t bytes, int root, void* all,
+                               const RankParts& parts) {
+  return started([&](MPI_Request* request) {
+    return MPI_Igatherv(mine, static_cast<int>(bytes), MPI_BYTE, all, parts.counts.data(),
+                        parts.starts.data(), MPI_BYTE, root, data_, request);
+  });
+}
+
 Transfer MpiTransport::alltoallv(const void* from, const RankParts& sent, void* to,
                                  const RankParts& received) {
   return started([&](MPI_Request* request) {

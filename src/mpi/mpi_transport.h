@@ -56,6 +56,8 @@ class MpiTransport final : public steptape::detail::Transport {
   Transfer broadcast(void* data, std::size_t bytes, int root) override;
   Transfer allgather(void* all, std::size_t bytesPerRank) override;
   Transfer allgatherv(void* all, const RankParts& parts) override;
+  Transfer gatherv(const void* mine, std::size_t bytes, int root, void* all,
+                   const RankParts& parts) override;
   Transfer alltoallv(const void* from, const RankParts& sent, void* to,
                      const RankParts& received) override;
   bool canReduce(const CollectiveCall& call) const override;

@@ -80,16 +80,16 @@ void RankExchange::ask() {
 }
 
 void RankExchange::send(std::size_t windows) {
-  toRank_.assign(static_cast<std::size_t>(ranks_->size()), "");
+  own_.clear();
   {
     const MutexLock lock(mutex_);
     for (std::size_t i = 0; i < windows; ++i) {
-      appendVarint(&toRank_.front(), provided_.front().size());
-      toRank_.front() += provided_.front();
+      appendVarint(&own_, provided_.front().size());
+      own_ += provided_.front();
       provided_.pop_front();
     }
   }
-  underWay_ = ranks_->alltoallAsync(toRank_, fromRank_, named());
+  underWay_ = ranks_->gatherObjectAsync(own_, fromRank_, 0, named());
   phase_ = Phase::kSending;
 }
 

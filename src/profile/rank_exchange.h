@@ -69,7 +69,7 @@ class RankExchange {
   std::deque<std::int64_t> expected_;  // steps of windows that have not arrived
   Phase phase_ = Phase::kIdle;
   std::array<std::int64_t, 1> ready_{};  // message: number of ready windows
-  std::vector<std::string> toRank_;      // message: the windows
+  std::string own_;                      // message: the windows of this rank
   std::vector<std::string> fromRank_;
 
   Mutex mutex_;

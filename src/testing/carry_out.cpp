@@ -83,13 +83,25 @@ void broadcast(const Calls& calls) {
   }
 }
 
-void allgather(const Calls& calls) {
-  std::vector<std::string> gathered;
+std::vector<std::string> gathered(const Calls& calls) {
+  std::vector<std::string> byRank;
   for (const CollectiveCall& call : calls) {
-    gathered.emplace_back(static_cast<const char*>(call.input), call.inputCount);
+    byRank.emplace_back(static_cast<const char*>(call.input), call.inputCount);
   }
+  return byRank;
+}
+
+void gather(const Calls& calls) {
   for (const CollectiveCall& call : calls) {
-    *call.fromRank = gathered;
+    call.fromRank->clear();
+  }
+  *calls[static_cast<std::size_t>(calls.front().root)].fromRank = gathered(calls);
+}
+
+void allgather(const Calls& calls) {
+  const std::vector<std::string> byRank = gathered(calls);
+  for (const CollectiveCall& call : calls) {
+    *call.fromRank = byRank;
   }
 }
 
@@ -123,8 +135,10 @@ std::string carryOut(const std::vector<CollectiveCall>& callByRank) {
     case CollectiveKind::kAllgather:
       allgather(callByRank);
       break;
-    case CollectiveKind::kAlltoall:
     case CollectiveKind::kGather:
+      gather(callByRank);
+      break;
+    case CollectiveKind::kAlltoall:
       alltoall(callByRank);
       break;
   }

@@ -53,6 +53,24 @@ std::size_t leftOf(std::size_t size, std::size_t offset) {
   return size - std::min(size, offset);
 }
 
+/// The size of a rank's bytes, and the first ones.
+struct Head {
+  std::uint64_t size;
+  std::array<char, 56> bytes;
+};
+
+Head headOf(const CollectiveCall& call) {
+  Head head{call.inputCount, {}};
+  if (call.inputCount > 0) {
+    std::memcpy(head.bytes.data(), call.input, std::min(call.inputCount, head.bytes.size()));
+  }
+  return head;
+}
+
+std::string textOf(const Head& head) {
+  return {head.bytes.data(), std::min<std::size_t>(head.size, head.bytes.size())};
+}
+
 /// Sends all sizes and the first bytes in one operation, which is sufficient for short texts; then
 /// the rest in rounds of at most maxCount bytes.
 class Allgather final : public CollectiveStages {
@@ -78,28 +96,18 @@ class Allgather final : public CollectiveStages {
   }
 
  private:
-  struct Head {
-    std::uint64_t size;
-    std::array<char, 56> bytes;
-  };
-
   std::size_t bytesPerRank() const { return maxCount() / size(); }
 
   void postHeads(Transfers& transfers) {
     heads_.resize(size());
-    Head& mine = heads_[rank()];
-    mine.size = call_.inputCount;
-    if (call_.inputCount > 0) {
-      std::memcpy(mine.bytes.data(), call_.input, std::min(call_.inputCount, mine.bytes.size()));
-    }
+    heads_[rank()] = headOf(call_);
     transfers.add(transport_.allgather(heads_.data(), sizeof(Head)));
   }
 
   void takeHeads() {
     call_.fromRank->clear();
     for (const Head& head : heads_) {
-      const std::size_t bytes = std::min<std::size_t>(head.size, head.bytes.size());
-      call_.fromRank->emplace_back(head.bytes.data(), bytes);
+      call_.fromRank->push_back(textOf(head));
       most_ = std::max<std::size_t>(most_, head.size);
     }
     offset_ = heads_.front().bytes.size();
@@ -122,6 +130,85 @@ class Allgather final : public CollectiveStages {
   std::vector<Head> heads_;
   std::size_t most_ = 0;    // Maximum bytes of a rank.
   std::size_t offset_ = 0;  // Bytes of each rank that have arrived or are in flight.
+  Round round_;
+};
+
+/// Sends sizes and first bytes to the root, which tells the largest size. The rest follows in rounds
+/// of at most maxCount bytes. The root alone holds memory that grows with the ranks.
+class Gather final : public CollectiveStages {
+ public:
+  using CollectiveStages::CollectiveStages;
+
+  bool postNext(Transfers& transfers) override {
+    switch (step_) {
+      case Step::kHeads:
+        postHeads(transfers);
+        step_ = Step::kMost;
+        return true;
+      case Step::kMost:
+        takeHeads();
+        transfers.add(transport_.broadcast(&most_, sizeof most_, call_.root));
+        step_ = Step::kRounds;
+        return true;
+      case Step::kRounds:
+        break;
+    }
+    if (isRoot() && offset_ > firstBytes()) {
+      round_.appendTo(*call_.fromRank);
+    }
+    if (offset_ >= most_) {
+      return false;
+    }
+    postRound(transfers);
+    offset_ += bytesPerRank();
+    return true;
+  }
+
+ private:
+  enum class Step : std::uint8_t { kHeads, kMost, kRounds };
+
+  static std::size_t firstBytes() { return decltype(Head::bytes)().size(); }
+  bool isRoot() const { return transport_.map().rank() == call_.root; }
+  std::size_t bytesPerRank() const { return maxCount() / size(); }
+
+  void postHeads(Transfers& transfers) {
+    mine_ = headOf(call_);
+    if (isRoot()) {
+      heads_.resize(size());
+      for (std::size_t other = 0; other < size(); ++other) {
+        round_.parts.add(sizeof(Head));
+      }
+    }
+    transfers.add(
+        transport_.gatherv(&mine_, sizeof mine_, call_.root, heads_.data(), round_.parts));
+  }
+
+  void takeHeads() {
+    call_.fromRank->clear();
+    for (const Head& head : heads_) {
+      call_.fromRank->push_back(textOf(head));
+      most_ = std::max(most_, head.size);
+    }
+    offset_ = firstBytes();
+  }
+
+  void postRound(Transfers& transfers) {
+    round_.clear();
+    for (const Head& head : heads_) {
+      round_.parts.add(std::min(leftOf(head.size, offset_), bytesPerRank()));
+    }
+    round_.bytes.resize(isRoot() ? round_.parts.total() : 0);
+    const std::size_t bytes = std::min(leftOf(call_.inputCount, offset_), bytesPerRank());
+    const auto* const from = static_cast<const char*>(call_.input);
+    transfers.add(transport_.gatherv(bytes == 0 ? from : from + offset_, bytes, call_.root,
+                                     round_.bytes.data(), round_.parts));
+  }
+
+  Step step_ = Step::kHeads;
+  Head mine_{};
+  std::vector<Head> heads_;  // by rank, on the root
+  std::uint64_t most_ = 0;   // Maximum bytes of a rank.
+  std::size_t offset_ = 0;   // Bytes of each rank that have arrived or are in flight.
   Round round_;
 };
 
@@ -199,8 +286,9 @@ std::unique_ptr<CollectiveStages> makeExchange(Transport& transport, const Colle
       return std::make_unique<Broadcast>(transport, call);
     case CollectiveKind::kAllgather:
       return std::make_unique<Allgather>(transport, call);
-    case CollectiveKind::kAlltoall:
     case CollectiveKind::kGather:
+      return std::make_unique<Gather>(transport, call);
+    case CollectiveKind::kAlltoall:
       return std::make_unique<Alltoall>(transport, call);
     default:
       return std::make_unique<Barrier>(transport, call);

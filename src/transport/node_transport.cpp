@@ -192,6 +192,18 @@ Transfer NodeTransport::allgatherv(void* all, const RankParts& parts) {
   return start(kData, operation);
 }
 
+Transfer NodeTransport::gatherv(const void* mine, std::size_t bytes, int root, void* all,
+                                const RankParts& parts) {
+  Operation operation;
+  operation.kind = Kind::kGather;
+  operation.root = root;
+  operation.from = static_cast<const std::byte*>(mine);
+  operation.to = static_cast<std::byte*>(all);
+  operation.received = &parts;
+  operation.own = operation.most = bytes;
+  return start(kData, operation);
+}
+
 Transfer NodeTransport::alltoallv(const void* from, const RankParts& sent, void* to,
                                   const RankParts& received) {
   Operation operation;
@@ -339,6 +351,9 @@ void NodeTransport::write(Lane& lane, Operation& operation) {
       copyTo(to, operation.to + mine.begin + done, inRound(mine.bytes, done, chunk));
       break;
     }
+    case Kind::kGather:
+      copyTo(to, operation.from + done, inRound(operation.own, done, chunk));
+      break;
     case Kind::kAlltoall:
       for (std::size_t other = 0; other < operation.sent->counts.size(); ++other) {
         copyTo(to + other * chunk, operation.from + operation.sent->starts[other] + done,
@@ -393,6 +408,9 @@ bool NodeTransport::read(Lane& lane, Operation& operation) {
       case Kind::kAllgather:
         readAllgather(lane, operation);
         break;
+      case Kind::kGather:
+        readGather(lane, operation);
+        break;
       case Kind::kAlltoall:
         readAlltoall(lane, operation);
         break;
@@ -433,6 +451,18 @@ void NodeTransport::readAllgather(const Lane& lane, const Operation& operation) 
       copyTo(operation.to + part.begin + operation.done, slotOf(lane, rank) + kLine,
              inRound(part.bytes, operation.done, chunk));
     }
+  }
+}
+
+void NodeTransport::readGather(const Lane& lane, const Operation& operation) {
+  if (rank_ != operation.root) {
+    return;
+  }
+  const std::size_t chunk = chunkBytes(lane, operation, size_);
+  for (int rank = 0; rank < size_; ++rank) {
+    const Section part = gatheredFrom(operation, rank);
+    copyTo(operation.to + part.begin + operation.done, slotOf(lane, rank) + kLine,
+           inRound(part.bytes, operation.done, chunk));
   }
 }
 

@@ -53,6 +53,8 @@ class STEPTAPE_EXPORT NodeTransport : public Transport {
   Transfer broadcast(void* data, std::size_t bytes, int root) override;
   Transfer allgather(void* all, std::size_t bytesPerRank) override;
   Transfer allgatherv(void* all, const RankParts& parts) override;
+  Transfer gatherv(const void* mine, std::size_t bytes, int root, void* all,
+                   const RankParts& parts) override;
   Transfer alltoallv(const void* from, const RankParts& sent, void* to,
                      const RankParts& received) override;
   bool canReduce(const CollectiveCall& call) const override;
@@ -71,6 +73,7 @@ class STEPTAPE_EXPORT NodeTransport : public Transport {
     kCompare,
     kBroadcast,
     kAllgather,
+    kGather,
     kAlltoall,
     kAllreduce,
     kReduceScatter,
@@ -87,6 +90,7 @@ class STEPTAPE_EXPORT NodeTransport : public Transport {
     const std::byte* from = nullptr;
     std::byte* to = nullptr;
     std::size_t bytes = 0;  // of each rank, or of the whole
+    std::size_t own = 0;    // bytes of this rank in a gather, which differ between ranks
     const RankParts* sent = nullptr;
     const RankParts* received = nullptr;
     const std::vector<int>* counts = nullptr;
@@ -134,6 +138,7 @@ class STEPTAPE_EXPORT NodeTransport : public Transport {
   /// Reads the slots of a round.
   /// @return whether the operation has ended.
   bool read(Lane& lane, Operation& operation);
+  void readGather(const Lane& lane, const Operation& operation);
   void readAllgather(const Lane& lane, const Operation& operation);
   void readAlltoall(const Lane& lane, const Operation& operation);
   void readAllreduce(const Lane& lane, const Operation& operation);

@@ -10,7 +10,7 @@ namespace steptape::detail {
 namespace {
 
 /// Raise it when messages or the shared memory of a node change within a version.
-constexpr int kProtocol = 2;
+constexpr int kProtocol = 3;
 
 }  // namespace
 

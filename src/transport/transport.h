@@ -92,6 +92,10 @@ class STEPTAPE_EXPORT Transport {
   virtual Transfer allgather(void* all, std::size_t bytesPerRank) = 0;
   /// Gathers the bytes of each rank; this rank's are at their place in `all`.
   virtual Transfer allgatherv(void* all, const RankParts& parts) = 0;
+  /// Gathers the bytes of each rank at `root`. A rank that is not the root sends only its own bytes
+  /// and passes null and no parts.
+  virtual Transfer gatherv(const void* mine, std::size_t bytes, int root, void* all,
+                           const RankParts& parts) = 0;
   virtual Transfer alltoallv(const void* from, const RankParts& sent, void* to,
                              const RankParts& received) = 0;
 

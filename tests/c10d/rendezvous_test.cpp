@@ -3,16 +3,15 @@
 #include "c10d/rendezvous.h"
 
 #include <algorithm>
-#include <atomic>
 #include <future>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "steptape/base/error.h"
+
+#include "c10d/memory_store.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,48 +25,6 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 constexpr const char* kAddress = "node7:29500";
-
-class MemoryStore final : public KeyStore {
- public:
-  void set(const std::string& key, std::string_view value) override {
-    const std::scoped_lock lock(mutex_);
-    ++messages_;
-    bytes_ += value.size();
-    texts_[key] = value;
-  }
-  bool tryGet(const std::string& key, std::string& value) override {
-    const std::scoped_lock lock(mutex_);
-    const auto found = texts_.find(key);
-    if (found == texts_.end()) {
-      return false;
-    }
-    ++messages_;
-    bytes_ += found->second.size();
-    value = found->second;
-    return true;
-  }
-  void remove(const std::string& key) override {
-    const std::scoped_lock lock(mutex_);
-    ++messages_;
-    texts_.erase(key);
-  }
-  std::int64_t add(const std::string& key, std::int64_t amount) override {
-    const std::scoped_lock lock(mutex_);
-    messages_ += amount == 0 ? 0 : 1;
-    return numbers_[key] += amount;
-  }
-
-  /// All that changed the store or found something: a look in vain depends on time.
-  std::size_t messages() const { return messages_; }
-  std::size_t bytes() const { return bytes_; }
-
- private:
-  std::mutex mutex_;
-  std::map<std::string, std::string> texts_;
-  std::map<std::string, std::int64_t> numbers_;
-  std::size_t messages_ = 0;
-  std::size_t bytes_ = 0;
-};
 
 class Rendezvous : public ::testing::Test {
  protected:

@@ -119,6 +119,7 @@ struct Burst {
                                            ReduceOp::kAverage));
     handles.push_back(world.reduceScatterAsync(from, part, ReduceOp::kSum));
     handles.push_back(world.alltoallAsync(toRank, fromRank));
+    handles.push_back(world.gatherObjectAsync(toRank.front(), onRoot, 0));
     handles.push_back(world.allreduceAsync(ArrayView<MetricMoments>(moments)));
     handles.push_back(world.broadcastAsync(text.data(), text.size(), 0));
     handles.push_back(world.allreduceGroupedAsync({pair, part2}, ReduceOp::kSum));
@@ -137,6 +138,7 @@ struct Burst {
     EXPECT_THAT(pair, Each(world.size()));
     ASSERT_EQ(gathered.size(), static_cast<std::size_t>(world.size()));
     ASSERT_EQ(fromRank.size(), gathered.size());
+    EXPECT_EQ(onRoot, world.isRoot() ? gathered : std::vector<std::string>());
     for (int rank = 0; rank < world.size(); ++rank) {
       EXPECT_EQ(gathered[static_cast<std::size_t>(rank)], nameOfRank(rank));
       EXPECT_EQ(fromRank[static_cast<std::size_t>(rank)], nameOfRank(rank));
@@ -151,6 +153,7 @@ struct Burst {
   std::vector<std::string> toRank;
   std::vector<std::string> fromRank;
   std::vector<std::string> gathered;
+  std::vector<std::string> onRoot{"old"};
   std::string text;
   int pair[2] = {1, 1};
   int part2[1] = {1};

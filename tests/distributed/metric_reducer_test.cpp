@@ -356,7 +356,7 @@ ReducedOptions percentile(double percent) {
   return options;
 }
 
-TEST_P(MetricReducerOnRanks, GathersTheValuesOfAllRanksThatHaveOne) {
+TEST_P(MetricReducerOnRanks, GathersOnTheRootTheValuesOfAllRanksThatHaveOne) {
   std::vector<double> values;
   for (int rank = 1; rank < GetParam(); ++rank) {
     values.push_back(rank);
@@ -368,8 +368,10 @@ TEST_P(MetricReducerOnRanks, GathersTheValuesOfAllRanksThatHaveOne) {
     reducer.add("another", 10 * reducer.rank(), 5);
     reducer.add("time", 5, 5, percentile(50));
     reducer.reduce(5);
-    EXPECT_EQ(reducer.rankValues(0), values);
-    EXPECT_EQ(reducer.rankValues(1), std::vector<double>(static_cast<std::size_t>(GetParam()), 5));
+    const std::vector<double> times(static_cast<std::size_t>(GetParam()), 5);
+    const bool isRoot = reducer.rank() == 0;
+    EXPECT_EQ(reducer.rankValues(0), isRoot ? values : std::vector<double>());
+    EXPECT_EQ(reducer.rankValues(1), isRoot ? times : std::vector<double>());
   });
 }
 
@@ -455,7 +457,9 @@ TEST(MetricReducerMismatch, IsDetectedIfOnlyOneRankRequestsRankValues) {
     }
     reducer.add("loss", 3, 2, percentile(90));
     reducer.reduce(2);
-    EXPECT_THAT(reducer.rankValues(0), ElementsAre(3, 3));
+    if (reducer.rank() == 0) {
+      EXPECT_THAT(reducer.rankValues(0), ElementsAre(3, 3));
+    }
   });
 }
 

@@ -127,9 +127,14 @@ class STEPTAPE_EXPORT Communicator {
   /// Like allgather(); `gathered` must outlive the collective.
   CollectiveHandle allgatherAsync(std::string_view bytes, std::vector<std::string>& gathered,
                                   const CollectiveOptions& options = {});
-  /// Like allgather(), but only `root` gets the bytes; the result is empty on the other ranks.
+  /// Like allgather(), but only `root` gets the bytes; the result is empty on the other ranks, which
+  /// send their own bytes and hold no others.
   std::vector<std::string> gatherObject(std::string_view bytes, int root,
                                         const CollectiveOptions& options = {});
+
+  /// Like gatherObject(); `bytes` and `gathered` must outlive the collective.
+  CollectiveHandle gatherObjectAsync(std::string_view bytes, std::vector<std::string>& gathered,
+                                     int root, const CollectiveOptions& options = {});
 
   /// Sends `toRank[r]` to rank r. The sizes may differ.
   ///

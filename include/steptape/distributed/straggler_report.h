@@ -184,7 +184,7 @@ class STEPTAPE_EXPORT StragglerReport {
   std::int64_t gatheredStep_ = 0;
   StepTimes::Nanos ownNanos_{};
   std::vector<std::string> nanosByRank_;
-  CollectiveHandle allgather_;  // Last: its destructor waits and needs the members above.
+  CollectiveHandle gather_;  // Last: its destructor waits and needs the members above.
 };
 
 }  // namespace steptape
