@@ -122,14 +122,25 @@ std::string encodePlaces(const std::vector<Place>& byRank) {
   std::map<std::pair<int, std::string>, std::size_t> numbers;
   std::string nodes;
   std::string ranks;
+  std::size_t latest = 0;
+  std::size_t count = 0;  // of consecutive ranks on node number `latest`
+  const auto endLine = [&] {
+    ranks += count == 0 ? "" : std::to_string(count) + " " + std::to_string(latest) + "\n";
+    count = 0;
+  };
   for (const Place& place : byRank) {
     const auto [number, isNew] =
         numbers.emplace(std::pair(place.nodeId, place.nodeName), numbers.size());
     if (isNew) {
       nodes += std::to_string(place.nodeId) + " " + place.nodeName + "\n";
     }
-    ranks += std::to_string(number->second) + "\n";
+    if (number->second != latest) {
+      endLine();
+    }
+    latest = number->second;
+    ++count;
   }
+  endLine();
   return std::to_string(numbers.size()) + "\n" + nodes + ranks;
 }
 
@@ -143,7 +154,9 @@ std::vector<Place> decodePlaces(const std::string& text) {
   }
   std::vector<Place> byRank;
   for (std::string line; std::getline(in, line);) {
-    byRank.push_back(nodes.at(std::strtoul(line.c_str(), nullptr, 10)));
+    char* rest = nullptr;
+    const std::size_t count = std::strtoul(line.c_str(), &rest, 10);
+    byRank.insert(byRank.end(), count, nodes.at(std::strtoul(rest, nullptr, 10)));
   }
   return byRank;
 }

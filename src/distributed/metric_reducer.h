@@ -39,8 +39,8 @@ namespace steptape::detail {
 /// from their own equal schemas, change the format or the capacity alike, and try again. If the
 /// fingerprints differ, an allgather of the schemas makes every rank throw the same Error.
 ///
-/// Metrics with kRankValues are also gathered on the root. That starts together with the allreduce if
-/// the previous step had such metrics, else after the agreement.
+/// Metrics with kRankValues are also gathered on the root. That starts together with the allreduce
+/// if the previous step had such metrics, else after the agreement.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class MetricReducer {

@@ -133,8 +133,8 @@ class Allgather final : public CollectiveStages {
   Round round_;
 };
 
-/// Sends sizes and first bytes to the root, which tells the largest size. The rest follows in rounds
-/// of at most maxCount bytes. The root alone holds memory that grows with the ranks.
+/// Sends sizes and first bytes to the root, which tells the largest size. The rest follows in
+/// rounds of at most maxCount bytes. The root alone holds memory that grows with the ranks.
 class Gather final : public CollectiveStages {
  public:
   using CollectiveStages::CollectiveStages;

@@ -11,6 +11,7 @@
 
 #include "steptape/base/error.h"
 
+#include "c10d/guest.h"
 #include "c10d/memory_store.h"
 
 #include <gmock/gmock.h>
@@ -161,6 +162,25 @@ TEST_F(Rendezvous, SaysForWhomItWaits) {
       AllOf(StartsWith("[rank 0/3 "),
             HasSubstr("] the start of the job waits for 0.2 s for ranks 1, 2 to come to the "
                       "store at node7:29500\n")));
+}
+
+TEST_F(Rendezvous, TellsTheNodesInALineForEachAndNotForEachRank) {
+  std::vector<Guest> guests(64);
+  for (std::size_t rank = 0; rank < guests.size(); ++rank) {
+    guests[rank].rank = static_cast<int>(rank);
+    guests[rank].host = "node" + std::to_string(rank / 16);
+    guests[rank].memory = guests[rank].host;
+  }
+  guests[40].memory = guests[40].host = "node0";  // a rank that is elsewhere
+  const std::vector<steptape::detail::GroupMap::Place> places = placesOf(guests, 0);
+  const std::string text = encodePlaces(places);
+  EXPECT_EQ(text, "4\n0 node0\n1 node1\n2 node2\n3 node3\n16 0\n16 1\n8 2\n1 0\n7 2\n16 3\n");
+  const std::vector<steptape::detail::GroupMap::Place> decoded = decodePlaces(text);
+  ASSERT_EQ(decoded.size(), places.size());
+  for (std::size_t rank = 0; rank < places.size(); ++rank) {
+    EXPECT_EQ(decoded[rank].nodeId, places[rank].nodeId);
+    EXPECT_EQ(decoded[rank].nodeName, places[rank].nodeName);
+  }
 }
 
 TEST_F(Rendezvous, CostsEachRankAFewMessages) {

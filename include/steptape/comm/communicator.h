@@ -127,8 +127,8 @@ class STEPTAPE_EXPORT Communicator {
   /// Like allgather(); `gathered` must outlive the collective.
   CollectiveHandle allgatherAsync(std::string_view bytes, std::vector<std::string>& gathered,
                                   const CollectiveOptions& options = {});
-  /// Like allgather(), but only `root` gets the bytes; the result is empty on the other ranks, which
-  /// send their own bytes and hold no others.
+  /// Like allgather(), but only `root` gets the bytes; the other ranks hold none but their own, and
+  /// their result is empty.
   std::vector<std::string> gatherObject(std::string_view bytes, int root,
                                         const CollectiveOptions& options = {});
 
