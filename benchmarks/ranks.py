@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts what a job costs by its number of ranks, and the rule by which each count grows.
 
-    python3 benchmarks/ranks.py build/release [--ranks 8 32 128 512] [--processes 2 8 32 64]
+    python3 benchmarks/ranks.py build/release [--ranks 8 64 128 512] [--processes 2 8 32 64]
 
 No figure is a time, so none depends on the machine. Ranks are threads of one process, whose transport and store count,
 or processes of MPI on this machine, which also have files in memory. Columns of ranks are counts. The rule is found from
@@ -48,7 +48,7 @@ def only(by_size, of_node):
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build", help="the build folder, such as build/release")
-    parser.add_argument("--ranks", type=int, nargs="+", default=[8, 32, 128, 512])
+    parser.add_argument("--ranks", type=int, nargs="+", default=[8, 64, 128, 512])
     parser.add_argument("--processes", type=int, nargs="+", default=[2, 8, 32, 64])
     parser.add_argument("--gloo", type=int, nargs="+", metavar="RANKS", default=[],
                         help="also as processes without MPI; needs a build with LibTorch and gloo")
