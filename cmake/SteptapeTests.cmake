@@ -10,6 +10,8 @@
 # steptape_add_mpi_test(<name> RANKS <n> ... SOURCES ... [LINK ...])
 #   Runs the program under mpiexec once per rank count, oversubscribed if needed. Its main() is
 #   tests/mpi/mpi_test_main.cpp: if one rank fails, the test fails.
+# steptape_discover_job_tests(<name> <label> ...)
+#   Each TEST of a Google Test program that starts jobs of two ranks or more with mpiexec is one ctest.
 # steptape_add_c10d_test(<name> RANKS <n> ... SOURCES ... [LINK ...])
 #   The same for ranks that tests/support/start_ranks.cpp starts, as torchrun does.
 
@@ -45,6 +47,10 @@ add_custom_target(quick_tests)
 if(TARGET steptape)
   add_dependencies(quick_tests steptape)
 endif()
+
+# Builds what tests with the label `mpi` need: those that start ranks with mpiexec. tools/test.sh --mpi builds only this
+# target.
+add_custom_target(mpi_tests)
 
 # Test code usually runs once per compilation, so optimizing it takes longer than it saves. The libraries under
 # test keep the flags of the build type.
@@ -97,6 +103,7 @@ endfunction()
 function(steptape_add_mpi_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "RANKS;SOURCES;LINK;LABELS")
   steptape_test_program(${name} SOURCES ${arg_SOURCES} ${PROJECT_SOURCE_DIR}/tests/mpi/mpi_test_main.cpp LINK ${arg_LINK})
+  add_dependencies(mpi_tests ${name})
   foreach(ranks IN LISTS arg_RANKS)
     add_test(NAME ${name}.${ranks}_ranks
       COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${MPIEXEC_PREFLAGS} $<TARGET_FILE:${name}> ${MPIEXEC_POSTFLAGS})
@@ -106,6 +113,15 @@ function(steptape_add_mpi_test name)
       LABELS "mpi;${arg_LABELS}"
       ENVIRONMENT "${STEPTAPE_MPI_ENVIRONMENT};OMP_NUM_THREADS=1")
   endforeach()
+endfunction()
+
+function(steptape_discover_job_tests name)
+  # gtest_discover_tests cannot pass a list on. ctest adds up the labels.
+  list(TRANSFORM ARGN PREPEND "LABELS;" OUTPUT_VARIABLE labels)
+  gtest_discover_tests(${name}
+    TEST_PREFIX ${name}.
+    PROPERTIES PROCESSORS 2 COST ${STEPTAPE_COST_OF_JOB} ${labels})
+  add_dependencies(mpi_tests ${name})
 endfunction()
 
 function(steptape_add_c10d_test name)

@@ -167,25 +167,37 @@ jobs() {
   echo $((cores < memory ? cores : memory))
 }
 
-# build_folder <preset>: each LibTorch that STEPTAPE_TORCH selects has its own folder
-build_folder() { echo "$root/build/$1${STEPTAPE_TORCH:+-torch-$STEPTAPE_TORCH}"; }
+# build_folder <preset>: each LibTorch that STEPTAPE_TORCH selects has its own folder, and so has `release` with each MPI
+# of tools/mpi.sh
+build_folder() {
+  if [[ $1 == release && -n ${STEPTAPE_MPI:-} ]]; then
+    echo "$root/build/mpi-$STEPTAPE_MPI"
+  else
+    echo "$root/build/$1${STEPTAPE_TORCH:+-torch-$STEPTAPE_TORCH}"
+  fi
+}
 
 # configure <preset>
-# Configures the preset's build folder, unless it is already configured for the same LibTorch, compiler, nanobind
+# Configures the preset's build folder, unless it is already configured for the same LibTorch, MPI, compiler, nanobind
 # and presets. If a CMakeLists.txt changes, ninja runs CMake again.
 configure() {
-  local preset=$1 torch=${STEPTAPE_TORCH_DIR:-}
+  local preset=$1 torch=${STEPTAPE_TORCH_DIR:-} mpi=${STEPTAPE_MPI_DIR:-} arguments=()
   local folder marker expected
   folder=$(build_folder "$preset")
   marker=$folder/configured_for
-  expected="$torch $("${CXX:-c++}" --version | head -n 1) $(cksum <"$root/CMakePresets.json")"
+  expected="$torch${mpi:+ $mpi} $("${CXX:-c++}" --version | head -n 1) $(cksum <"$root/CMakePresets.json")"
   expected+=" $(compgen -G "$root/.venv/lib/python3*/site-packages/nanobind-*.dist-info" || true)"
   if [[ -f $folder/build.ninja && -f $marker && $(<"$marker") == "$expected" ]]; then
     return
   fi
   say "configuring ${folder#"$root"/}"
+  arguments=(-DTorch_DIR="$torch")
+  if [[ ${STEPTAPE_TORCH:-} == none ]]; then arguments=(-DSTEPTAPE_WITH_TORCH=OFF); fi
+  if [[ -n $mpi ]]; then
+    arguments+=(-DMPI_CXX_COMPILER="$mpi/bin/mpicxx" -DMPIEXEC_EXECUTABLE="$mpi/bin/mpiexec")
+  fi
   # --fresh: results found with another LibTorch must not stay in the cache.
-  (cd "$root" && cmake --fresh --preset "$preset" -B "$folder" -DTorch_DIR="$torch" >&2) || return 1
+  (cd "$root" && cmake --fresh --preset "$preset" -B "$folder" "${arguments[@]}" >&2) || return 1
   echo "$expected" >"$marker"
 }
 

@@ -9,6 +9,8 @@
 #   tools/test.sh --all           the full build, with its benchmarks and each public header by itself,
 #                                 the core as shared libraries, and the sanitizers
 #   tools/test.sh --torch RELEASE every test of the full build on this LibTorch, such as 2.15.0 or `debian`
+#   tools/test.sh --mpi MPI       the tests that start ranks with mpiexec on another MPI: mpich, openmpi5 or intel; without
+#                                 LibTorch
 #   tools/test.sh --slurm         jobs in a real Slurm of two nodes, which runs on this machine; needs root
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -18,6 +20,8 @@ command="tools/test.sh${*:+ $*}"
 presets=(release)
 release_targets=(all)
 ctest_arguments=()
+setup_arguments=(--tests)
+mpi=
 case ${1:-} in
   '') ;;
   --quick)
@@ -30,12 +34,23 @@ case ${1:-} in
     release_targets+=(benchmarks all_verify_interface_header_sets)
     ;;
   --torch) export STEPTAPE_TORCH=${2:?tools/test.sh --torch needs a release, such as 2.15.0, or debian} ;;
+  --mpi)
+    mpi=${2:?tools/test.sh --mpi needs an MPI: mpich, openmpi5 or intel}
+    export STEPTAPE_TORCH=none
+    release_targets=(mpi_tests)
+    ctest_arguments=(--label-regex '^mpi$')
+    setup_arguments=()
+    ;;
   --slurm) ;;
-  *) die "argument: got '$1'; expected --quick, --sanitizers, --all, --torch RELEASE or --slurm; usage: tools/test.sh [--quick | --sanitizers | --all | --torch RELEASE | --slurm]" ;;
+  *) die "argument: got '$1'; expected --quick, --sanitizers, --all, --torch RELEASE, --mpi MPI or --slurm; usage: tools/test.sh [--quick | --sanitizers | --all | --torch RELEASE | --mpi MPI | --slurm]" ;;
 esac
 
-settings=$(tools/setup.sh --tests)
+settings=$(tools/setup.sh "${setup_arguments[@]}")
 eval "$settings"
+if [[ -n $mpi ]]; then
+  settings=$(tools/mpi.sh "$mpi")
+  eval "$settings"
+fi
 
 passed=0
 failed=0

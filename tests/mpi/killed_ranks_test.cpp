@@ -56,7 +56,7 @@ class KilledRanks : public ::testing::Test {
         test::runJob(STEPTAPE_MPIEXEC " -n " + std::to_string(KilledRankNotes::kRanks) + " '" +
                      STEPTAPE_KILLED_RANK_PROGRAM + "' '" + notesPath + "' '" + logDir + "' " +
                      std::to_string(victim) + " " + std::to_string(microseconds));
-    EXPECT_THAT(job.output, ::testing::ContainsRegex("signal 9|has ended"));
+    EXPECT_THAT(job.output, ::testing::ContainsRegex(STEPTAPE_LAUNCHER_SAYS_KILLED "|has ended"));
     detail::RecoveryOptions options;
     options.directory = logDir;
     options.below = true;

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A job of three ranks that dies in the way that the first argument names; the second one is the
 // log directory. staged_deaths_test.py starts it and compares what `steptape autopsy` says.
+//
+// A rank dies when its state and those of the others are what the report shows: some launchers kill
+// the others at once.
 
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
+#include <exception>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -14,10 +19,47 @@
 #include "steptape/mpi.h"
 #include "steptape/span/zone.h"
 
+#include "blackbox/box_folder.h"
+#include "blackbox/rank_state.h"
+
 namespace {
 
+constexpr int kRanks = 3;
 constexpr int kFailingRank = 1;
 constexpr std::int64_t kFailingStep = 12;
+
+using steptape::detail::RankState;
+
+bool isInFlight(const RankState::Collective& collective) {
+  return collective.phase != RankState::CollectivePhase::kCompleted &&
+         collective.phase != RankState::CollectivePhase::kFailed;
+}
+
+bool waitsForGradients(const RankState& state) {
+  return !state.collectives.empty() && isInFlight(state.collectives.back()) &&
+         state.collectives.back().name.find("gradients") != std::string::npos;
+}
+
+bool waitsForNothing(const RankState& state) {
+  return state.collectives.empty() || !isInFlight(state.collectives.back());
+}
+
+/// Waits until the states of all other ranks are as `isAsExpected` says.
+template <typename Predicate>
+void waitForTheOthers(int rank, const Predicate& isAsExpected) {
+  const auto count = [&] {
+    int others = 0;
+    for (const auto& box : steptape::detail::listBoxes(steptape::detail::boxFolder())) {
+      RankState state;
+      others += static_cast<int>(steptape::detail::readRankState(box, &state).ok() &&
+                                 state.rank != rank && isAsExpected(state));
+    }
+    return others;
+  };
+  while (count() < kRanks - 1) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
 
 [[gnu::noinline]] void readPastTheEnd(volatile int* values) {
   *values = 1;
@@ -35,6 +77,9 @@ void takeAllMemory() {
 }
 
 void failAs(const std::string& kind) {
+  if (kind != "rank_that_never_comes" && kind != "mismatched_collectives" && kind != "full_disk") {
+    waitForTheOthers(kFailingRank, waitsForGradients);
+  }
   if (kind == "killed") {
     std::raise(SIGKILL);
   } else if (kind == "out_of_memory") {
@@ -51,12 +96,21 @@ void failAs(const std::string& kind) {
   }
 }
 
-/// Of the ranks that find out together, only `first` dies of it at once. The launcher ends the
-/// others, so that the report is always the same.
+constexpr int kFirstToDie = 0;
+std::terminate_handler terminateAsBefore = nullptr;
+
+/// Of the ranks that find out together, only one dies of it, after the others have found out as
+/// well. The launcher ends the others, so that the report is always the same.
 template <typename Operation>
-void dieAlone(const steptape::Communicator& world, int first, const Operation& operation) {
-  if (world.rank() == first) {
+void dieAlone(const steptape::Communicator& world, const Operation& operation) {
+  if (world.rank() == kFirstToDie) {
+    // Not with a handler of the exception, before which the collective would end.
+    terminateAsBefore = std::set_terminate([] {
+      waitForTheOthers(kFirstToDie, waitsForNothing);
+      terminateAsBefore();
+    });
     operation();
+    std::set_terminate(terminateAsBefore);
     return;
   }
   try {
@@ -69,13 +123,13 @@ void dieAlone(const steptape::Communicator& world, int first, const Operation& o
 
 void exchange(steptape::Communicator& world, bool isMismatched) {
   if (isMismatched) {
-    dieAlone(world, 0, [&] { world.barrier(); });
+    dieAlone(world, [&] { world.barrier(); });
     return;
   }
   std::vector<float> gradients(1000, 1);
   steptape::CollectiveOptions named;
   named.name = "gradients";
-  dieAlone(world, 0, [&] { world.allreduce(gradients, steptape::ReduceOp::kSum, named); });
+  dieAlone(world, [&] { world.allreduce(gradients, steptape::ReduceOp::kSum, named); });
 }
 
 void train(const std::string& kind, const std::string& logDir) {
@@ -101,6 +155,9 @@ void train(const std::string& kind, const std::string& logDir) {
     report.endStep(step);
     writer.reduce(step);
     if (kind == "full_disk" && step == kFailingStep) {
+      if (world->isRoot()) {
+        waitForTheOthers(world->rank(), waitsForGradients);
+      }
       writer.addText("notes", std::string(std::size_t{1} << 20, 'x'), step);
       writer.flush().throwIfError();
     }

@@ -67,6 +67,13 @@ bool understands(LauncherKind kind, int signal) {
   return !(kind == LauncherKind::kHydra && signal == SIGUSR2);
 }
 
+/// Returns whether the launcher ends all ranks at SIGTERM, also those that ignore it. MPICH's
+/// mpiexec passes it on and waits, without limit; if it is killed, its proxies kill the ranks. Of a
+/// program that no launcher supervises, no more is known.
+bool endsRanksAtSigterm(LauncherKind kind) {
+  return kind != LauncherKind::kNone && kind != LauncherKind::kHydra;
+}
+
 }  // namespace
 
 JobSupervisor::JobSupervisor(JobPlan plan) : plan_(std::move(plan)), policy_(plan_.limits) {
@@ -145,8 +152,7 @@ FailedStart JobSupervisor::startAndWait(const Place& place) {
   // A job in the terminal's foreground shares the group of this process: it reads the terminal,
   // and gets Ctrl-C and Ctrl-Z from it.
   const bool ownGroup = !isInForeground();
-  // At SIGTERM a launcher ends all ranks. Of a program that nothing supervises, no more is known.
-  const int deathSignal = plan_.launcher.kind == LauncherKind::kNone ? SIGKILL : SIGTERM;
+  const int deathSignal = endsRanksAtSigterm(plan_.launcher.kind) ? SIGTERM : SIGKILL;
   const Clock::time_point begin = Clock::now();
   const StartedProcess started = startJob(command, signals_, ownGroup, deathSignal);
   if (started.process < 0) {
