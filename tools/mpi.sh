@@ -34,6 +34,9 @@ if [[ ! -d $folder ]]; then
     die "${wheels[*]} could not be installed, see above"
   mv "$folder.part" "$folder"
 fi
+if [[ $1 == intel ]] && ! ldconfig -p | grep -q 'libfabric\.so\.1 '; then
+  install_packages libfabric1 || die "missing: libfabric, see above"
+fi
 
 printf 'export STEPTAPE_MPI=%q STEPTAPE_MPI_DIR=%q\n' "$1" "$folder"
 if [[ $1 == intel ]]; then printf 'export I_MPI_ROOT=%q\n' "$folder"; fi

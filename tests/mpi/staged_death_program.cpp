@@ -44,21 +44,34 @@ bool waitsForNothing(const RankState& state) {
   return state.collectives.empty() || !isInFlight(state.collectives.back());
 }
 
-/// Waits until the states of all other ranks are as `isAsExpected` says.
+/// Waits until this holds for the states of so many ranks.
 template <typename Predicate>
-void waitForTheOthers(int rank, const Predicate& isAsExpected) {
+void waitForStates(int ranks, const Predicate& holds) {
   const auto count = [&] {
-    int others = 0;
+    int found = 0;
     for (const auto& box : steptape::detail::listBoxes(steptape::detail::boxFolder())) {
       RankState state;
-      others += static_cast<int>(steptape::detail::readRankState(box, &state).ok() &&
-                                 state.rank != rank && isAsExpected(state));
+      found += static_cast<int>(steptape::detail::readRankState(box, &state).ok() && holds(state));
     }
-    return others;
+    return found;
   };
-  while (count() < kRanks - 1) {
+  while (count() < ranks) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
+}
+
+/// Waits until this holds for the states of all ranks but one.
+template <typename Predicate>
+void waitForTheOthers(int rank, const Predicate& holds) {
+  waitForStates(kRanks - 1,
+                [&](const RankState& state) { return state.rank != rank && holds(state); });
+}
+
+/// Waits until the background thread has noted the scalar of this step.
+void waitForScalar(std::int64_t step) {
+  waitForStates(1, [&](const RankState& state) {
+    return !state.values.empty() && state.values.front().step == step;
+  });
 }
 
 [[gnu::noinline]] void readPastTheEnd(volatile int* values) {
@@ -154,6 +167,9 @@ void train(const std::string& kind, const std::string& logDir) {
     writer.addReduced("loss", 1.0F / static_cast<float>(step + 1), step);
     report.endStep(step);
     writer.reduce(step);
+    if (world->isRoot() && step >= kFailingStep - 1) {
+      waitForScalar(step);
+    }
     if (kind == "full_disk" && step == kFailingStep) {
       if (world->isRoot()) {
         waitForTheOthers(world->rank(), waitsForGradients);

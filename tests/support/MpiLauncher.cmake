@@ -28,12 +28,12 @@ else()
   # Open MPI. SIGTERM after 0.25 to 1 s, then SIGKILL.
   set(STEPTAPE_LAUNCHER_SAYS_KILLED "signal 9")
   set(STEPTAPE_LAUNCHER_NAMES_KILLED "rank 1 .*signal 9")
-  set(STEPTAPE_LAUNCHER_NAMES_LEAVER "rank 1|,1]")
+  set(STEPTAPE_LAUNCHER_NAMES_LEAVER "rank 1|Process name: .*,1.,1.")
   set(STEPTAPE_LAUNCHER_REPORTS_LEAVER 1)
   set(STEPTAPE_LAUNCHER_WARNS 1)
 endif()
 
-# The same for C++.
+# The same for C++. No brackets in these: CMake would take them for a part of its list.
 add_library(mpi_launcher INTERFACE)
 foreach(name IN ITEMS SAYS_KILLED NAMES_KILLED NAMES_LEAVER)
   target_compile_definitions(mpi_launcher INTERFACE STEPTAPE_LAUNCHER_${name}="${STEPTAPE_LAUNCHER_${name}}")

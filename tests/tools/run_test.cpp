@@ -316,6 +316,18 @@ TEST_F(Run, WaitsForHostsWithoutMinRanks) {
   EXPECT_EQ(linesOf("calls"), 1U);
 }
 
+TEST_F(Run, KillsTheLauncherOfMpichIfItIsKilled) {
+  // That mpiexec passes SIGTERM on, and waits for ranks that ignore it.
+  const std::string launcher =
+      writeLauncher("hydra", "HYDRA build details:",
+                    "trap '' TERM\necho $$ >new && mv new launcher\nwhile :; do sleep 0.01; done");
+  start(job({"-n", "2", "--launcher", launcher}, {"./train"}));
+  waitForFile("launcher");
+  send(SIGKILL);
+  finish();
+  waitForEndOf("launcher");
+}
+
 TEST_F(Run, DoesNotStartOpenMpiAsRootUnasked) {
   const std::string launcher = writeLauncher("mpiexec", "mpiexec (Open MPI) 5.0.3");
   const std::string options = "run -n 2 --launcher " + launcher + " -- true";

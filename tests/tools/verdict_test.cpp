@@ -264,6 +264,57 @@ TEST(Verdict, IsOutOfMemoryIfTheKernelHasKilledInTheSameCgroup) {
   EXPECT_THAT(cause.text, HasSubstr("was killed by the kernel because memory ran out"));
 }
 
+/// Two ranks that died without a trace in a cgroup where the kernel has killed one process.
+std::vector<RankView> twoDeadRanksWithoutMemory() {
+  std::vector<RankView> ranks = twoDeadRanks();
+  for (RankView& rank : ranks) {
+    rank.state.cgroupLimit = 1 << 30;
+    rank.state.cgroupBytes = (1 << 30) - 1;
+    rank.state.oomKillsAtStart = 0;
+    rank.state.oomKills = 1;
+  }
+  return ranks;
+}
+
+TEST(Verdict, TakesTheRankWithMostMemoryForTheOneThatTheKernelKilled) {
+  std::vector<RankView> ranks = twoDeadRanksWithoutMemory();
+  ranks[0].state.residentBytes = 1 << 20;
+  ranks[0].state.heartbeat = kNow - 0.2;  // the launcher killed it, after its last sign
+  ranks[1].state.residentBytes = 900 << 20;
+  const Job job = jobWith(ranks);
+  const Verdict verdict = judge(job, {});
+  EXPECT_EQ(verdict.dead.front().rank->state.rank, 1);
+  EXPECT_EQ(verdict.dead.front().cause.kind, Cause::Kind::kOutOfMemory);
+  EXPECT_EQ(verdict.dead.back().cause.kind, Cause::Kind::kNoTrace);
+  // Where the kernel does not count, too.
+  for (RankView& rank : ranks) {
+    rank.state.oomKillsAtStart = -1;
+    rank.state.oomKills = -1;
+  }
+  EXPECT_EQ(judge(jobWith(ranks), {}).dead.front().cause.kind, Cause::Kind::kMemoryAtLimit);
+  EXPECT_EQ(judge(jobWith(ranks), {}).dead.back().cause.kind, Cause::Kind::kNoTrace);
+  // It has killed both, or other processes.
+  for (RankView& rank : ranks) {
+    rank.state.oomKillsAtStart = 0;
+    rank.state.oomKills = 2;
+  }
+  EXPECT_EQ(judge(jobWith(ranks), {}).dead.back().cause.kind, Cause::Kind::kOutOfMemory);
+}
+
+TEST(Verdict, TakesARankThatDidNotWaitForTheOneThatTheKernelKilledIfMemoryWasNotMeasured) {
+  std::vector<RankView> ranks = twoDeadRanksWithoutMemory();
+  ranks[0].state.collectives = rankAt(0, 2).state.collectives;
+  ranks[0].state.residentBytes = 2 << 20;
+  ranks[1].state.residentBytes = 1 << 20;  // when it started
+  ranks[1].state.heartbeat = 0;
+  ranks[1].state.stepTime = kNow;
+  const Job job = jobWith(ranks);
+  const Verdict verdict = judge(job, {});
+  EXPECT_EQ(verdict.dead.front().rank->state.rank, 1);
+  EXPECT_EQ(verdict.dead.front().cause.kind, Cause::Kind::kOutOfMemory);
+  EXPECT_EQ(verdict.dead.back().cause.kind, Cause::Kind::kNoTrace);
+}
+
 TEST(Verdict, IsWithoutTraceIfMemoryWasFree) {
   RankView rank = rankAt(0, 1);
   rank.life = Life::kDead;

@@ -110,17 +110,18 @@ Cause causeOfSignal(const RankView& rank) {
   return cause;
 }
 
-/// Collects what tells that the kernel has killed for lack of memory.
-Cause causeWithoutTrace(const RankView& rank, const Job& job,
-                        const std::vector<Surroundings>& machines) {
+bool areInOneCgroup(const RankView& a, const RankView& b) {
+  return hostOf(a) == hostOf(b) && a.state.cgroupLimit == b.state.cgroupLimit;
+}
+
+/// Returns how many processes of the rank's cgroup the kernel has killed for lack of memory since
+/// the rank started; 0 if that is unknown.
+std::int64_t kernelKills(const RankView& rank, const Job& job,
+                         const std::vector<Surroundings>& machines) {
   const RankState& state = rank.state;
-  const bool isFull = state.cgroupLimit > 0 && static_cast<double>(state.cgroupBytes) >=
-                                                   0.9 * static_cast<double>(state.cgroupLimit);
-  const std::int64_t before = state.oomKillsAtStart;
   std::int64_t after = state.oomKills;
   for (const RankView& other : job.ranks) {
-    if (hostOf(other) == hostOf(rank) && other.state.cgroupLimit == state.cgroupLimit &&
-        other.state.memoryTime >= state.memoryTime) {
+    if (areInOneCgroup(other, rank) && other.state.memoryTime >= state.memoryTime) {
       after = std::max(after, other.state.oomKills);
     }
   }
@@ -131,24 +132,49 @@ Cause causeWithoutTrace(const RankView& rank, const Job& job,
       after = std::max(after, here.oomKills);
     }
   }
-  const std::string memory =
-      state.residentBytes < 0
-          ? ""
-          : fmt::format(
-                " It used {}{}.", humanBytes(static_cast<std::uint64_t>(state.residentBytes)),
-                state.cgroupLimit <= 0 || state.cgroupBytes < 0
-                    ? ""
-                    : fmt::format("; its cgroup {} of {}",
-                                  humanBytes(static_cast<std::uint64_t>(state.cgroupBytes)),
-                                  humanBytes(static_cast<std::uint64_t>(state.cgroupLimit))));
+  return state.oomKillsAtStart < 0 ? 0 : std::max<std::int64_t>(after - state.oomKillsAtStart, 0);
+}
+
+std::string memoryOf(const RankState& state) {
+  if (state.residentBytes < 0) {
+    return "";
+  }
+  return fmt::format(" It used {}{}.", humanBytes(static_cast<std::uint64_t>(state.residentBytes)),
+                     state.cgroupLimit <= 0 || state.cgroupBytes < 0
+                         ? ""
+                         : fmt::format("; its cgroup {} of {}",
+                                       humanBytes(static_cast<std::uint64_t>(state.cgroupBytes)),
+                                       humanBytes(static_cast<std::uint64_t>(state.cgroupLimit))));
+}
+
+Cause causeUnknown(const RankState& state) {
   Cause cause;
-  if (before >= 0 && after > before) {
+  cause.kind = Cause::Kind::kNoTrace;
+  cause.text =
+      "ended without a trace: by SIGKILL from an unknown sender, or by _exit(), which "
+      "leaves none." +
+      memoryOf(state);
+  cause.advice =
+      "Look at the launcher's output and the scheduler's record of the job for the "
+      "exit code.";
+  return cause;
+}
+
+/// Collects what tells that the kernel has killed for lack of memory.
+Cause causeWithoutTrace(const RankView& rank, const Job& job,
+                        const std::vector<Surroundings>& machines) {
+  const RankState& state = rank.state;
+  const bool isFull = state.cgroupLimit > 0 && static_cast<double>(state.cgroupBytes) >=
+                                                   0.9 * static_cast<double>(state.cgroupLimit);
+  const std::int64_t kills = kernelKills(rank, job, machines);
+  Cause cause;
+  if (kills > 0) {
     cause.kind = Cause::Kind::kOutOfMemory;
     cause.text = fmt::format(
         "was{} killed by the kernel because memory ran out: it ended without a trace, and the "
         "kernel has killed in its cgroup {} since it started.{}",
-        isFull ? "" : " probably", counted(static_cast<std::uint64_t>(after - before), "time"),
-        memory);
+        isFull ? "" : " probably", counted(static_cast<std::uint64_t>(kills), "time"),
+        memoryOf(state));
     cause.advice =
         "Ask for more memory, or use less of it: smaller batches, fewer loader processes.";
   } else if (isFull) {
@@ -156,21 +182,50 @@ Cause causeWithoutTrace(const RankView& rank, const Job& job,
     cause.text =
         "ended without a trace while its memory was at the limit; probably the kernel "
         "killed it because memory ran out." +
-        memory;
+        memoryOf(state);
     cause.advice =
         "Ask for more memory, or use less of it. 'dmesg' and the scheduler's record of "
         "the job confirm it.";
   } else {
-    cause.kind = Cause::Kind::kNoTrace;
-    cause.text =
-        "ended without a trace: by SIGKILL from an unknown sender, or by _exit(), which "
-        "leaves none." +
-        memory;
-    cause.advice =
-        "Look at the launcher's output and the scheduler's record of the job for the "
-        "exit code.";
+    return causeUnknown(state);
   }
   return cause;
+}
+
+/// Returns whether the kernel has killed `a` rather than `b`, for lack of memory: it kills the process
+/// that uses most. The writers' background thread measures that. Where one of the two has none, a
+/// rank that waited for others took no memory.
+bool isLikelierKilled(const RankView& a, const RankView& b) {
+  if (a.state.heartbeat > 0 && b.state.heartbeat > 0) {
+    return a.state.residentBytes > b.state.residentBytes;
+  }
+  return collectiveInFlight(a.state) == nullptr && collectiveInFlight(b.state) != nullptr;
+}
+
+/// Leaves the kernel no more ranks of a cgroup than it says that it has killed. The others ended
+/// without a trace too, as a launcher ends them.
+void keepLikeliestKilled(const Job& job, const std::vector<Surroundings>& machines,
+                         std::vector<DeadRank>* dead) {
+  std::vector<DeadRank*> killed;
+  for (DeadRank& rank : *dead) {
+    if (rank.cause.kind == Cause::Kind::kOutOfMemory ||
+        rank.cause.kind == Cause::Kind::kMemoryAtLimit) {
+      killed.push_back(&rank);
+    }
+  }
+  std::vector<DeadRank*> innocent;
+  for (DeadRank* const rank : killed) {
+    const auto likelier = std::count_if(killed.begin(), killed.end(), [&](const DeadRank* other) {
+      return areInOneCgroup(*other->rank, *rank->rank) &&
+             isLikelierKilled(*other->rank, *rank->rank);
+    });
+    if (likelier >= std::max<std::int64_t>(kernelKills(*rank->rank, job, machines), 1)) {
+      innocent.push_back(rank);
+    }
+  }
+  for (DeadRank* const rank : innocent) {
+    rank->cause = causeUnknown(rank->rank->state);
+  }
 }
 
 /// What the process noted as its last act.
@@ -505,6 +560,7 @@ Verdict judge(const Job& job, const std::vector<Surroundings>& machines) {
       verdict.stopped.push_back(&rank);
     }
   }
+  keepLikeliestKilled(job, machines, &verdict.dead);
   const std::set<int> accused = accusedBy(verdict.dead);
   sortByDeath(&verdict.dead, accused);
   verdict.firstDead = firstDeadOf(verdict.dead, accused);
