@@ -34,7 +34,7 @@ if [[ ! -d $folder ]]; then
     die "${wheels[*]} could not be installed, see above"
   mv "$folder.part" "$folder"
 fi
-if [[ $1 == intel ]] && ! ldconfig -p | grep -q 'libfabric\.so\.1 '; then
+if [[ $1 == intel ]] && ! compgen -G '/usr/lib/*/libfabric.so.1' >/dev/null; then
   install_packages libfabric1 || die "missing: libfabric, see above"
 fi
 

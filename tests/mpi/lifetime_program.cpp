@@ -18,7 +18,10 @@ using steptape::Communicator;
 void work(Communicator& world) {
   int ones[] = {1};
   world.allreduce(ones, steptape::ReduceOp::kSum);
-  std::cout << "rank " << world.rank() << " of " << ones[0] << " is done" << std::endl;
+  // In one piece: another rank prints at the same time.
+  std::cout << "rank " + std::to_string(world.rank()) + " of " + std::to_string(ones[0]) +
+                   " is done\n"
+            << std::flush;
 }
 
 /// Communicators, memory and handles that are destroyed after MPI is finalized.
@@ -42,7 +45,7 @@ void useAfterTheEnd(Survivors& survivors) {
   try {
     survivors.world->barrier();
   } catch (const steptape::Error& error) {
-    std::cout << "refused: " << error.what() << std::endl;
+    std::cout << std::string("refused: ") + error.what() + '\n' << std::flush;
   }
 }
 

@@ -7,6 +7,8 @@
 #   STEPTAPE_LAUNCHER_REPORTS_LEAVER  whether its exit code is an error then: 1 or 0
 #   STEPTAPE_LAUNCHER_WARNS           whether the other ranks of a dead one get SIGTERM first, and so have the time to
 #                                     find out who it is: 1 or 0
+#   STEPTAPE_LAUNCHER_NEEDS_MPI       whether the other ranks of a dead one live on if it has not called MPI_Init(), and
+#                                     mpiexec waits for them: 1 or 0
 if(MPIEXEC_EXECUTABLE)
   execute_process(COMMAND ${MPIEXEC_EXECUTABLE} --version OUTPUT_VARIABLE version ERROR_VARIABLE version)
 endif()
@@ -17,6 +19,7 @@ if(version MATCHES "Intel")
   set(STEPTAPE_LAUNCHER_NAMES_LEAVER "RANK 0 PID .*SIGNAL: 9")
   set(STEPTAPE_LAUNCHER_REPORTS_LEAVER 1)
   set(STEPTAPE_LAUNCHER_WARNS 0)
+  set(STEPTAPE_LAUNCHER_NEEDS_MPI 1)
 elseif(version MATCHES "HYDRA")
   # MPICH. It kills the others within 5 ms, and names no rank. Its exit code is that of any of them: 0 or 9 if one leaves.
   set(STEPTAPE_LAUNCHER_SAYS_KILLED "signal 9")
@@ -24,6 +27,7 @@ elseif(version MATCHES "HYDRA")
   set(STEPTAPE_LAUNCHER_NAMES_LEAVER "")
   set(STEPTAPE_LAUNCHER_REPORTS_LEAVER 0)
   set(STEPTAPE_LAUNCHER_WARNS 0)
+  set(STEPTAPE_LAUNCHER_NEEDS_MPI 0)
 else()
   # Open MPI. SIGTERM after 0.25 to 1 s, then SIGKILL.
   set(STEPTAPE_LAUNCHER_SAYS_KILLED "signal 9")
@@ -31,6 +35,7 @@ else()
   set(STEPTAPE_LAUNCHER_NAMES_LEAVER "rank 1|Process name: .*,1.,1.")
   set(STEPTAPE_LAUNCHER_REPORTS_LEAVER 1)
   set(STEPTAPE_LAUNCHER_WARNS 1)
+  set(STEPTAPE_LAUNCHER_NEEDS_MPI 0)
 endif()
 
 # The same for C++. No brackets in these: CMake would take them for a part of its list.
@@ -38,5 +43,6 @@ add_library(mpi_launcher INTERFACE)
 foreach(name IN ITEMS SAYS_KILLED NAMES_KILLED NAMES_LEAVER)
   target_compile_definitions(mpi_launcher INTERFACE STEPTAPE_LAUNCHER_${name}="${STEPTAPE_LAUNCHER_${name}}")
 endforeach()
-target_compile_definitions(mpi_launcher INTERFACE
-  STEPTAPE_LAUNCHER_REPORTS_LEAVER=${STEPTAPE_LAUNCHER_REPORTS_LEAVER})
+foreach(name IN ITEMS REPORTS_LEAVER NEEDS_MPI)
+  target_compile_definitions(mpi_launcher INTERFACE STEPTAPE_LAUNCHER_${name}=${STEPTAPE_LAUNCHER_${name}})
+endforeach()

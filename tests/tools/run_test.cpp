@@ -321,7 +321,7 @@ TEST_F(Run, KillsTheLauncherOfMpichIfItIsKilled) {
   const std::string launcher =
       writeLauncher("hydra", "HYDRA build details:",
                     "trap '' TERM\necho $$ >new && mv new launcher\nwhile :; do sleep 0.01; done");
-  start(job({"-n", "2", "--launcher", launcher}, {"./train"}));
+  start(job({"-n", "2", "--launcher", launcher}, {"true"}));
   waitForFile("launcher");
   send(SIGKILL);
   finish();
