@@ -84,6 +84,7 @@ TEST_F(RunMpi, StartsAJobAgainWhoseRankWasKilled) {
   // The other ranks wait for the one that dies: mpiexec ends them.
   const std::string others = STEPTAPE_LAUNCHER_NEEDS_MPI ? "exit 0" : "exec sleep 1000";
   const std::string script =
+      "until [ -e rank0 ] && [ -e rank1 ] && [ -e rank2 ]; do sleep 0.01; done\n"
       "[ $restarts = 0 ] && [ $rank = 1 ] && kill -9 $$\n"
       "[ $restarts = 0 ] && " +
       others + "\necho rank $rank of $ranks is done\n";

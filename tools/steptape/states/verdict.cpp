@@ -192,9 +192,9 @@ Cause causeWithoutTrace(const RankView& rank, const Job& job,
   return cause;
 }
 
-/// Returns whether the kernel has killed `a` rather than `b`, for lack of memory: it kills the process
-/// that uses most. The writers' background thread measures that. Where one of the two has none, a
-/// rank that waited for others took no memory.
+/// Returns whether the kernel has killed `a` rather than `b`, for lack of memory: it kills the
+/// process that uses most. The writers' background thread measures that. Where one of the two has
+/// none, a rank that waited for others took no memory.
 bool isLikelierKilled(const RankView& a, const RankView& b) {
   if (a.state.heartbeat > 0 && b.state.heartbeat > 0) {
     return a.state.residentBytes > b.state.residentBytes;
