@@ -20,8 +20,9 @@ std::optional<ProcessStat> readProcessStat(const std::string& process) {
   if (name == std::string::npos ||
       std::sscanf(text.c_str() + name + 1,
                   " %c %" SCNd64
-                  " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %" SCNu64,
-                  &stat.state, &stat.parent, &stat.start) != 3) {
+                  " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %" SCNu64
+                  " %*s %" SCNd64,
+                  &stat.state, &stat.parent, &stat.start, &stat.residentPages) != 4) {
     return std::nullopt;
   }
   return stat;

@@ -119,8 +119,8 @@ bool enter(int tid) noexcept {
   return false;
 }
 
-/// Stores the name of the process that has sent the signal, if that lives. Calls only what a handler
-/// may call.
+/// Stores the name of the process that has sent the signal, if that lives. Calls only what a
+/// handler may call.
 void storeSender(state_layout::Death& death, std::uint64_t pid) noexcept {
   constexpr std::string_view kBefore = "/proc/";
   constexpr std::string_view kAfter = "/comm";

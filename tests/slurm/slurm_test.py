@@ -191,7 +191,7 @@ class SeveralNodes(Jobs):
             self.assertNotIn("nothing is left", report.stdout)
 
     def test_tell_that_slurm_has_ended_them(self):
-        self.expect_end("was cancelled", lambda job: run("scancel", job))
+        self.expect_end("was canceled", lambda job: run("scancel", job))
 
     def test_tell_their_time_limit(self):
         if os.environ.get("STEPTAPE_LONG_TESTS") != "1":

@@ -217,6 +217,20 @@ TEST_F(AutopsyCommand, HasATableOfLivingRanks) {
   EXPECT_THAT(steptape("top other --once").out, HasSubstr("0 processes"));
 }
 
+/// The background thread of a writer measures the memory of the others.
+TEST_F(AutopsyCommand, TellsTheMemoryOfARankThatLogsNothingOnlyWhileItLives) {
+  RankProcess only(0, 1, [](const Ready& ready) {
+    StatePage::keep();
+    static const std::string kMemory(std::size_t{64} << 20, 'x');
+    ready();
+  });
+  const nlohmann::json alive = json("top --once").at("ranks").at(0);
+  EXPECT_GE(alive.at("resident_bytes"), 64 << 20);
+  only.end(SIGKILL);
+  const nlohmann::json dead = json("autopsy").at("jobs").at(0).at("ranks").at(0);
+  EXPECT_EQ(dead.at("resident_bytes"), -1);
+}
+
 TEST_F(AutopsyCommand, HasNoRankOfAJobThatIsOverUnlessItIsNamed) {
   rank(0, 2, 0, false)->end(SIGKILL);
   rank(1, 2, 0, false)->end(SIGKILL);

@@ -183,7 +183,7 @@ TEST_F(SeveralHosts, DiedOfWhatSlurmSays) {
        "job 70 reached its time limit of 00:01:00"},
       {"JobState=COMPLETING Reason=TimeLimit TimeLimit=1-00:00:00",
        "job 70 reached its time limit of 1-00:00:00"},
-      {"JobState=CANCELLED Reason=None", "job 70 was cancelled"},
+      {"JobState=CANCELLED Reason=None", "job 70 was canceled"},
       {"JobState=PREEMPTED Reason=None", "job 70 was preempted by another one"},
       {"JobState=NODE_FAIL NodeList=node[1-2]", "a node of job 70 failed, of node[1-2]"},
       {"JobState=OUT_OF_MEMORY MinMemoryNode=900M",

@@ -183,8 +183,9 @@ TEST_F(StateTrace, HasAMarkForASignalAndForTheLastError) {
   only->end(SIGTERM);
   const Trace trace = traced("autopsy runs").at(0);
   EXPECT_EQ(sliceNamed(trace, "error: ").name, "error: cannot write to the disk");
-  const ShownSpan death = sliceNamed(
-      trace, "rank 0 ended after SIGTERM, which process " + std::to_string(getpid()) + " of user ");
+  const ShownSpan death =
+      sliceNamed(trace, "rank 0 ended after SIGTERM, which process " + std::to_string(getpid()) +
+                            " (tools_test) of user ");
   EXPECT_EQ(death.row, "marks");
   EXPECT_LE(sliceNamed(trace, "error: ").end, death.start);
 }

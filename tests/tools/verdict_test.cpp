@@ -211,6 +211,21 @@ TEST(Verdict, HasADeadRankBeforeTheExceptionThatNamesIt) {
   }
 }
 
+TEST(Verdict, DatesARankThatWorkedOnAfterSigtermByItsEnd) {
+  RankView rank = rankAt(0, 1);
+  rank.life = Life::kDead;
+  rank.state.termination.signal = SIGTERM;
+  rank.state.termination.time = kNow - 30;
+  rank.state.termination.senderPid = 7;
+  rank.state.termination.senderName = "slurmstepd";
+  const Job job = jobWith({rank});
+  const Verdict verdict = judge(job, {});
+  ASSERT_EQ(verdict.dead.size(), 1U);
+  EXPECT_EQ(verdict.dead.front().cause.text,
+            "ended 30 s after SIGTERM, which process 7 (slurmstepd) of user 0 sent");
+  EXPECT_EQ(verdict.dead.front().time, kNow);
+}
+
 TEST(Verdict, HasARankWithoutATraceBeforeThoseThatTheLauncherThenEndedBySigterm) {
   std::vector<RankView> ranks = twoDeadRanks();
   ranks[0].state.termination.signal = SIGTERM;

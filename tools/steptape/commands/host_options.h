@@ -20,8 +20,8 @@ inline constexpr char kHostsNote[] =
 /// Adds --hosts and --rsh.
 void addHostOptions(CLI::App* command, JobSelection* jobs);
 
-/// Returns the selection with what the user has named: a job of the scheduler if it is the number of
-/// one and no such path exists, else a path; nothing if it is empty.
+/// Returns the selection with what the user has named: a job of the scheduler if it is the number
+/// of one and no such path exists, else a path; nothing if it is empty.
 JobSelection withJob(JobSelection jobs, const std::string& named);
 
 }  // namespace steptape::tools

@@ -81,6 +81,7 @@ std::string encode(const HostAnswer& answer) {
     state->set_life(static_cast<int>(view.life));
     state->set_seen(view.seen);
     state->set_content(std::move(bytes));
+    state->set_resident_bytes(view.state.residentBytes);
   }
   return message.SerializeAsString();
 }
@@ -185,6 +186,7 @@ HostAnswer decodeAnswer(const std::string& output) {
     const auto life = static_cast<Life>(std::clamp(state.life(), 0, static_cast<int>(Life::kDead)));
     const Status status = viewOfBytes(state.content(), life, state.seen(), state.path(), &view);
     if (status.ok()) {
+      view.state.residentBytes = state.resident_bytes();
       answer.views.push_back(std::move(view));
     } else {
       answer.problems.push_back(status.message());

@@ -80,7 +80,7 @@ std::string slurmSays(const std::string& jobId) {
     return fmt::format("{} reached its time limit of {}", job, fieldOf(line, "TimeLimit"));
   }
   if (state == "CANCELLED") {
-    return job + " was cancelled";
+    return job + " was canceled";
   }
   if (state == "PREEMPTED") {
     return job + " was preempted by another one";

@@ -92,6 +92,16 @@ Life lifeOf(const RankState& state, const std::string& idPath) {
   return isOfThisContainer ? Life::kDead : Life::kUnknown;
 }
 
+/// Returns the memory of a process that may be on this machine; -1 if it is not.
+std::int64_t residentBytesNow(const RankView& view) {
+  const bool isHere = !view.isCopy && (view.life == Life::kRuns || view.life == Life::kStopped) &&
+                      isKnownToLive(view.state.process);
+  const auto stat = isHere
+                        ? steptape::detail::readProcessStat(std::to_string(view.state.process.pid))
+                        : std::nullopt;
+  return stat ? stat->residentPages * ::sysconf(_SC_PAGESIZE) : -1;
+}
+
 void addView(RankState state, std::string path, const std::string& idPath, bool isCopy,
              std::vector<RankView>* views) {
   RankView view;
@@ -102,6 +112,10 @@ void addView(RankState state, std::string path, const std::string& idPath, bool 
                   ? now()
                   : lastSignOf(state);
   view.state = std::move(state);
+  if (view.state.heartbeat == 0) {
+    // No background thread has measured it since the start of the process.
+    view.state.residentBytes = residentBytesNow(view);
+  }
   views->push_back(std::move(view));
 }
 

@@ -151,7 +151,10 @@ class StateTraceBuilder {
     bool isCauseTermination = false;
     if (dead != verdict.dead.end()) {
       const Cause::Kind kind = dead->cause.kind;
-      isCauseTermination = kind == Cause::Kind::kTerminated;
+      // The process may have worked on for a while.
+      constexpr double kAtOnce = 1;
+      isCauseTermination = kind == Cause::Kind::kTerminated &&
+                           dead->time - rank_.clockOffset - state_.termination.time < kAtOnce;
       isCauseSignal = kind == Cause::Kind::kException || kind == Cause::Kind::kFault ||
                       kind == Cause::Kind::kSentSignal;
       addMark(fmt::format("{} {}", nameOf(rank_), dead->cause.text),

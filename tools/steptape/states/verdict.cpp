@@ -261,7 +261,11 @@ Cause causeOf(const RankView& rank, const Job& job, const std::vector<Surroundin
   if (state.termination.signal != 0 && lastSignOf(state) - state.termination.time < kGraceSeconds) {
     Cause cause;
     cause.kind = Cause::Kind::kTerminated;
-    cause.text = fmt::format("ended after SIGTERM, which {} sent", senderOf(state.termination));
+    const double delay = lastSignOf(state) - state.termination.time;
+    constexpr double kWorthTelling = 1;
+    cause.text = fmt::format("ended {}after SIGTERM, which {} sent",
+                             delay < kWorthTelling ? "" : humanDuration(delay) + " ",
+                             senderOf(state.termination));
     cause.advice = "Launchers and schedulers send SIGTERM if another rank has died, or time is up.";
     return cause;
   }
@@ -274,8 +278,6 @@ double deathTime(const RankView& rank, const Cause& cause) {
     case Cause::Kind::kFault:
     case Cause::Kind::kSentSignal:
       return rank.state.death.time;
-    case Cause::Kind::kTerminated:
-      return rank.state.termination.time;
     case Cause::Kind::kEndedItself:
     case Cause::Kind::kLeftEarly:
       return rank.state.lastErrorTime;
