@@ -23,7 +23,7 @@ namespace {
 using SteadyTime = std::chrono::steady_clock;
 
 /// So many programs run at the same time: each of srun asks the controller of the whole cluster.
-constexpr std::size_t kAtOnce = 32;
+constexpr std::size_t kProgramsAtOnce = 32;
 constexpr int kPollMillis = 20;
 
 std::string lastLineOf(const std::string& text) {
@@ -123,7 +123,7 @@ std::vector<ProgramEnd> runAll(const std::vector<std::vector<std::string>>& comm
   std::vector<Started> running;
   std::size_t next = 0;
   while (next < commands.size() || !running.empty()) {
-    for (; next < commands.size() && running.size() < kAtOnce; ++next) {
+    for (; next < commands.size() && running.size() < kProgramsAtOnce; ++next) {
       running.push_back(
           {next, SteadyTime::now() + limit, std::make_unique<Running>(commands[next])});
     }
