@@ -228,7 +228,6 @@ TEST(HostQuery, ReachesTheOtherMachineThroughAShell) {
   query.directories = {"/runs/my run; echo $HOME", "/a"};
   query.jobs = {"70", "70_3"};
   query.launches = {1, 1ULL << 63};
-  std::string command;
   for (const std::string& word : query.encode()) {
     EXPECT_THAT(word, Not(ContainsRegex("[^a-zA-Z0-9=%/._-]")));
   }
