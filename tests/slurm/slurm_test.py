@@ -114,6 +114,22 @@ class Restarts(Jobs):
         self.assertIn("ExitCode=75:0", run("scontrol", "show", "job", job))
 
 
+class FailedNode(Jobs):
+    def test_leaves_the_job_to_the_others(self):
+        task = self.script("task", f'[ "$STEPTAPE_RESTART_COUNT" = 1 ] && {{ echo rank $SLURM_PROCID of $SLURM_NTASKS; exit 0; }}\n'
+                           f'touch "{self.folder}/ready$SLURM_PROCID"; exec sleep 100')
+        job = self.submit(f'echo $SLURMD_NODENAME >"{self.folder}/script"\nexec "{TOOL}" run -n 4 --min-ranks 2 -- "{task}"', "-n4", "-N2", "--ntasks-per-node=2",
+                          "--no-kill", "-w" + os.uname().nodename.split(".")[0])
+        self.until("the ranks", lambda: all((self.folder / f"ready{rank}").exists() for rank in range(4)))
+        here = os.uname().nodename.split(".")[0]
+        other = here if (self.folder / "script").read_text().strip() == "second" else "second"
+        run("scontrol", "update", f"nodename={other}", "state=down", "reason=test")
+        self.addCleanup(run, "scontrol", "update", f"nodename={other}", "state=resume")
+        self.wait(job)
+        self.assertIn("rank 1 of 2", self.output(job))
+        self.assertIn("the job is done after 1 restart", self.output(job))
+
+
 class OneDirectory(Jobs):
     def test_is_written_by_one_element_of_an_array(self):
         if not METRICS.exists():

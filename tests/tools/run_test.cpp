@@ -162,8 +162,10 @@ TEST_F(Run, RefusesOptionsThatCannotWork) {
             "a launcher");
   EXPECT_EQ(messageOf("-n 2 --hosts a,b --min-ranks 3"),
             "--min-ranks: got 3; expected at most -n, 2");
-  EXPECT_EQ(messageOf("-n 2 --min-ranks 1"),
-            "--min-ranks: got no --hosts; expected those that are asked whether they answer");
+  EXPECT_EQ(
+      messageOf("-n 2 --min-ranks 1"),
+      "--min-ranks: got no --hosts, and no allocation of Slurm; expected hosts that are asked "
+      "whether they answer");
   EXPECT_EQ(messageOf("-n 8 --hosts a:2,b:2"),
             "--hosts: got 4 slots; expected at least one for each of 8 ranks");
 }

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <memory>
 #include <set>
 #include <string>
@@ -16,6 +17,7 @@
 #include "tools/steptape/exit_code.h"
 #include "tools/steptape/help/value_check.h"
 #include "tools/steptape/hosts/job_views.h"
+#include "tools/steptape/hosts/slurm_job.h"
 #include "tools/steptape/jobs/duration_text.h"
 #include "tools/steptape/jobs/job_end.h"
 #include "tools/steptape/jobs/job_supervisor.h"
@@ -64,18 +66,28 @@ JobPlan planOf(const RunOptions& options) {
     throw CLI::ValidationError(
         "--min-ranks", fmt::format("got {}; expected at most -n, {}", plan.minRanks, plan.ranks));
   }
-  if (options.minRanks != 0 && options.hosts.empty()) {
-    throw CLI::ValidationError("--min-ranks",
-                               "got no --hosts; expected those that are asked whether they answer");
-  }
   plan.run = options.logdir;
   plan.remoteShell = remoteShellOf(options.remoteShell);
+  std::string hosts = options.hosts;
+  if (options.minRanks != 0 && hosts.empty()) {
+    // A node that fails leaves its allocation, but not its list of nodes, if the job has --no-kill.
+    hosts = fmt::format("{}", fmt::join(hostsOfAllocation(), ","));
+    if (hosts.empty()) {
+      throw CLI::ValidationError(
+          "--min-ranks",
+          "got no --hosts, and no allocation of Slurm; expected hosts that are asked whether they "
+          "answer");
+    }
+    if (options.remoteShell.empty()) {
+      plan.remoteShell = slurmShell(std::getenv("SLURM_JOB_ID"));
+    }
+  }
   plan.noRestartCodes = options.noRestartCodes;
   plan.limits = {options.maxRestarts, *secondsOf(options.pause), *secondsOf(options.maxPause),
                  *secondsOf(options.resetAfter)};
   try {
-    if (!options.hosts.empty()) {
-      plan.hosts = hostsOf(options.hosts, plan.ranks);
+    if (!hosts.empty()) {
+      plan.hosts = hostsOf(hosts, plan.ranks);
     }
     plan.launcher = findLauncher(options.launcher, plan.ranks);
     checkHosts(plan.launcher, plan.hosts);
@@ -169,9 +181,10 @@ void addRestartOptions(CLI::App* command, RunOptions* options) {
       ->check(inRange(1, 255))
       ->type_name("LIST");
   command
-      ->add_option("--min-ranks", options->minRanks,
-                   "With --hosts: continue with this many ranks if hosts do not answer; -n if not "
-                   "given")
+      ->add_option(
+          "--min-ranks", options->minRanks,
+          "Continue with this many ranks if hosts do not answer, those of --hosts or of the "
+          "allocation of Slurm; -n if not given")
       ->check(inRange(1, kMostRanks))
       ->type_name("N");
   command
