@@ -83,6 +83,7 @@ RULES = [
     (r"#\d+", "#N"),
     (r"[\d.]+ [KMG]iB(?=[.;,]| of|, without|$)", "SIZE"),
     (r"of user \d+", "of user N"),
+    (r"(which leaves none\.) The limit of its cgroup is SIZE\.", r"\1"),
     ("was probably killed", "was killed"),  # "probably" if memory was last measured long before
     (r"\d+ times? since", "N times since"),
     (r"rank \d has most", "one rank has most"),

@@ -137,7 +137,10 @@ std::int64_t kernelKills(const RankView& rank, const Job& job,
 
 std::string memoryOf(const RankState& state) {
   if (state.residentBytes < 0) {
-    return "";
+    return state.cgroupLimit <= 0
+               ? ""
+               : fmt::format(" The limit of its cgroup is {}.",
+                             humanBytes(static_cast<std::uint64_t>(state.cgroupLimit)));
   }
   return fmt::format(" It used {}{}.", humanBytes(static_cast<std::uint64_t>(state.residentBytes)),
                      state.cgroupLimit <= 0 || state.cgroupBytes < 0
