@@ -104,11 +104,11 @@ std::unique_ptr<CLI::App> makeApp(int* exitCode) {
 }
 
 int runApp(int argc, const char* const* argv) {
-  int exitCode = kExitFine;
-  const std::unique_ptr<CLI::App> app = makeApp(&exitCode);
   if (argc > 1 && std::string_view(argv[1]) == kAnswerCommand) {
     return answerAskingHost({argv + 2, argv + argc});
   }
+  int exitCode = kExitFine;
+  const std::unique_ptr<CLI::App> app = makeApp(&exitCode);
   if (argc > 1) {
     if (const std::string problem = commandProblem(*app, argv[1]); !problem.empty()) {
       printMessage("steptape: " + problem);

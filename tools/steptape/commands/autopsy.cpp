@@ -83,9 +83,7 @@ void report(const AutopsyArguments& arguments, const std::vector<Job>& jobs,
 int reportJobs(const AutopsyArguments& arguments) {
   JobViews found = JobSource(arguments.jobs).read();
   const std::vector<Job> jobs = jobsOf(std::move(found.views));
-  for (const std::string& problem : found.problems) {
-    printMessage(problem);
-  }
+  printMessages(found.problems);
   if (jobs.empty()) {
     throw Error(ErrorCode::kIoError,
                 "no state of a process is here: its processes ended normally, ran on another "

@@ -30,22 +30,19 @@ struct RecoverArguments {
 };
 
 RecoveryReport recoverAll(const RecoverArguments& arguments, std::vector<std::string>* problems) {
-  RecoveryOptions options;
-  options.below = true;
-  options.discardMissing = arguments.discardMissing;
   if (arguments.all) {
+    RecoveryOptions options;
+    options.discardMissing = arguments.discardMissing;
     return recoverRuns(options);
   }
   JobSelection jobs = arguments.jobs;
   for (const std::string& path : arguments.paths) {
     jobs = withJob(jobs, path);
   }
-  RecoveryReport report = JobSource(jobs).recover(options.discardMissing, problems);
-  for (const std::string& path : jobs.paths) {
-    options.directory = path;
-    for (RecoveryReport::Process& process : recoverRuns(options).processes) {
-      report.processes.push_back(std::move(process));
-    }
+  RecoveryReport report = JobSource(jobs).recover(arguments.discardMissing, problems);
+  for (RecoveryReport::Process& process :
+       recoverBelow(jobs.paths, arguments.discardMissing).processes) {
+    report.processes.push_back(std::move(process));
   }
   return report;
 }
@@ -62,9 +59,7 @@ int recover(const RecoverArguments& arguments) {
   fmt::print("{}", arguments.json ? recoveryJson(report) + '\n'
                    : text.empty() ? "nothing to recover\n"
                                   : text);
-  for (const std::string& problem : problems) {
-    printMessage(problem);
-  }
+  printMessages(problems);
   return problems.empty() && !hasProblem(report) ? kExitFine : kExitProblem;
 }
 

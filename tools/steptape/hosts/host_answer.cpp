@@ -114,26 +114,31 @@ std::string original(std::string_view packed, std::uint64_t bytes) {
   return text;
 }
 
-std::vector<RecoveredProcess> recoverRunsOf(const HostQuery& query,
-                                            const std::vector<RankView>& views) {
+/// Returns the directories of the query, and those in which the processes log.
+std::vector<std::string> directoriesOf(const HostQuery& query, const std::vector<RankView>& views) {
   std::set<std::string> directories(query.directories.begin(), query.directories.end());
   for (const RankView& view : views) {
     directories.insert(view.state.logDirectories.begin(), view.state.logDirectories.end());
   }
-  std::vector<RecoveredProcess> processes;
-  for (const std::string& directory : directories) {
-    steptape::detail::RecoveryOptions options;
-    options.directory = directory;
-    options.below = true;
-    options.discardMissing = query.discardsMissing;
-    for (auto& process : recoverRuns(options).processes) {
-      processes.push_back(std::move(process));
-    }
-  }
-  return processes;
+  return {directories.begin(), directories.end()};
 }
 
 }  // namespace
+
+steptape::detail::RecoveryReport recoverBelow(const std::vector<std::string>& directories,
+                                              bool discardsMissing) {
+  steptape::detail::RecoveryOptions options;
+  options.below = true;
+  options.discardMissing = discardsMissing;
+  steptape::detail::RecoveryReport report;
+  for (const std::string& directory : directories) {
+    options.directory = directory;
+    for (RecoveredProcess& process : recoverRuns(options).processes) {
+      report.processes.push_back(std::move(process));
+    }
+  }
+  return report;
+}
 
 HostAnswer answerHere(const HostQuery& query) {
   HostAnswer answer;
@@ -146,7 +151,8 @@ HostAnswer answerHere(const HostQuery& query) {
   selection.directories = query.directories;
   answer.views = readViews(selection, &answer.problems);
   if (query.recovers) {
-    answer.recovered = recoverRunsOf(query, answer.views);
+    answer.recovered =
+        recoverBelow(directoriesOf(query, answer.views), query.discardsMissing).processes;
     answer.views.clear();
   }
   return answer;

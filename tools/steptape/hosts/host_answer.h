@@ -21,6 +21,10 @@ struct HostAnswer {
   std::vector<steptape::detail::RecoveryReport::Process> recovered;
 };
 
+/// Recovers the runs of this machine's dead processes in these directories and below them.
+steptape::detail::RecoveryReport recoverBelow(const std::vector<std::string>& directories,
+                                              bool discardsMissing);
+
 /// Looks at the processes of this machine that the query is about, or recovers their runs.
 HostAnswer answerHere(const HostQuery& query);
 

@@ -52,18 +52,12 @@ JobViews viewsSince(const JobSource& source, double since) {
   return found;
 }
 
-void printLines(const std::vector<std::string>& lines) {
-  for (const std::string& line : lines) {
-    printMessage(line);
-  }
-}
-
 /// Tells what the processes that logged into the run have died of, if they have left a trace.
 void reportDeath(const JobSource& source, const std::string& run, double since) {
   JobViews found = viewsSince(source, since);
   const std::vector<Job> jobs = jobsOf(std::move(found.views));
   if (source.asksOthers()) {
-    printLines(found.problems);
+    printMessages(found.problems);
   }
   if (jobs.empty()) {
     return;
@@ -81,7 +75,7 @@ void recoverElsewhere(const JobSource& source) {
   std::vector<std::string> problems;
   const auto report = source.recover(/*discardsMissing=*/false, &problems);
   std::fputs(recoveryText(report, terminalAt(STDERR_FILENO)).c_str(), stderr);
-  printLines(problems);
+  printMessages(problems);
 }
 
 }  // namespace

@@ -49,4 +49,10 @@ void printMessage(const std::string& text) {
   std::fputs((shown(text, terminalAt(STDERR_FILENO)) + '\n').c_str(), stderr);
 }
 
+void printMessages(const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) {
+    printMessage(text);
+  }
+}
+
 }  // namespace steptape::tools

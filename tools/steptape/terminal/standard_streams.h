@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace steptape::tools {
 
@@ -17,5 +18,8 @@ void flushOutput();
 /// Prints a line for people on standard error, without control characters, because messages quote
 /// names of files and tags.
 void printMessage(const std::string& text);
+
+/// Prints each text as printMessage() does.
+void printMessages(const std::vector<std::string>& texts);
 
 }  // namespace steptape::tools
