@@ -9,7 +9,8 @@
 # file system and the network. Everything ends with the command, whose exit code this script returns.
 #
 # Needs root, and Debian's Slurm 22.05 or newer with munge: apt-get install slurmctld slurmd slurm-client
-# slurm-wlm-basic-plugins munge libpmix2. Control groups are not used, so memory limits are not enforced.
+# slurm-wlm-basic-plugins munge libpmix2. Where the control groups of version 1 can be changed, they limit the memory of
+# tasks to what was asked for, and $SLURM_LIMITS_MEMORY is 1.
 set -euo pipefail
 
 die() {
@@ -53,6 +54,15 @@ chmod 400 "$state/munge.key"
 munged --force --key-file="$state/munge.key" --socket="$state/munge.socket" --pid-file="$state/munge.pid" \
   --log-file="$state/log/munge" --seed-file="$state/munge.seed" >&2
 
+task_plugin=task/none
+SLURM_LIMITS_MEMORY=0
+if [[ -w /sys/fs/cgroup/memory && -e /sys/fs/cgroup/memory/memory.limit_in_bytes ]]; then
+  task_plugin=task/cgroup
+  SLURM_LIMITS_MEMORY=1
+  printf '%s\n' CgroupPlugin=cgroup/v1 CgroupMountpoint=/sys/fs/cgroup ConstrainRAMSpace=yes >"$state/cgroup.conf"
+fi
+export SLURM_LIMITS_MEMORY
+
 cat >"$state/slurm.conf" <<CONF
 ClusterName=steptape
 SlurmctldHost=$host(127.0.0.1)
@@ -69,17 +79,17 @@ SlurmctldLogFile=$state/log/slurmctld
 SlurmdLogFile=$state/log/slurmd.%n
 SlurmdParameters=config_overrides
 ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
+TaskPlugin=$task_plugin
 MpiDefault=none
 SwitchType=switch/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
 JobAcctGatherType=jobacct_gather/none
-DefMemPerCPU=100
+DefMemPerCPU=2000
 KillWait=5
 CommunicationParameters=NoInAddrAny,NoCtldInAddrAny
-NodeName=$host NodeHostname=$host NodeAddr=127.0.0.1 Port=27018 CPUs=32 RealMemory=8000
-NodeName=second NodeHostname=second NodeAddr=127.0.0.1 Port=27019 CPUs=32 RealMemory=8000
+NodeName=$host NodeHostname=$host NodeAddr=127.0.0.1 Port=27018 CPUs=32 RealMemory=64000
+NodeName=second NodeHostname=second NodeAddr=127.0.0.1 Port=27019 CPUs=32 RealMemory=64000
 PartitionName=main Nodes=$host,second Default=YES MaxTime=INFINITE DefaultTime=10 State=UP
 CONF
 echo "PMIxCliTmpDirBase=$state/pmix" >"$state/mpi.conf"

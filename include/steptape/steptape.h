@@ -22,6 +22,7 @@
 #include "steptape/comm/rank_log.h"                   // IWYU pragma: export
 #include "steptape/distributed/distributed_writer.h"  // IWYU pragma: export
 #include "steptape/distributed/hang_watchdog.h"       // IWYU pragma: export
+#include "steptape/distributed/job_usage.h"           // IWYU pragma: export
 #include "steptape/distributed/machine_metrics.h"     // IWYU pragma: export
 #include "steptape/distributed/metric_average.h"      // IWYU pragma: export
 #include "steptape/distributed/straggler_report.h"    // IWYU pragma: export

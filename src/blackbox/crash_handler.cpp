@@ -204,6 +204,9 @@ void note(int signal, const siginfo_t& info, const void* context) noexcept {
     // First what cannot fail: the unwinder may fault or wait for a lock.
     storeCause(death, signal, info, context, tid, now);
     storeSender(death, loadWord(death.senderPid));
+    if (isTermination) {
+      page->noteKernelKills();  // srun ends the ranks beside one that the kernel has killed
+    }
     // Those that come from outside may interrupt anything, and where they do says nothing.
     if (!isTermination && !isEnding(signal)) {
       storeFrames(death, context);

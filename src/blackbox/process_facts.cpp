@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/control_group_directories.h"
-#include "base/directory_entries.h"
 #include "base/text.h"
 #include "base/whole_file.h"
 #include "blackbox/job_identity.h"
@@ -98,26 +97,15 @@ MemoryGroup memoryGroupOf(const ControlGroupDirectories& groups) {
   return found;
 }
 
-/// Returns how many processes of a group the kernel has killed because memory ran out; -1 if that
-/// is unknown.
-std::int64_t killsIn(const std::string& directory, bool isVersion2) {
-  const char* const file = isVersion2 ? "/memory.events" : "/memory.oom_control";
-  return numberAfter(textOfFile(directory + file), "oom_kill");
+/// A group without a limit counts its own kills alone: it is as good as all of the machine.
+KernelKills killsOf(const MemoryGroup& group, bool isVersion2) {
+  return {group.directory, isVersion2, !isVersion2 && group.limit >= 0};
 }
 
-/// Returns the same of a group and those in it, of version 1, where each counts its own alone.
-///
-/// @param mostGroups To look at; counts down.
-std::int64_t killsInAllOf(const std::string& directory, int* mostGroups) {
-  std::int64_t kills = killsIn(directory, /*isVersion2=*/false);
-  std::vector<DirectoryEntry> entries;
-  listDirectory(directory, &entries);
-  for (const DirectoryEntry& entry : entries) {
-    if (entry.isDirectory && !entry.isLink && --*mostGroups > 0) {
-      kills += std::max<std::int64_t>(killsInAllOf(directory + "/" + entry.name, mostGroups), 0);
-    }
-  }
-  return kills;
+/// Looked for once: a process rarely changes its group.
+const ControlGroupDirectories& ownMemoryGroups() {
+  static const auto kGroups = ControlGroupDirectories::find("memory", "/proc", "/sys");
+  return kGroups;
 }
 
 }  // namespace
@@ -158,18 +146,18 @@ MemoryUse measureMemory(const ControlGroupDirectories& groups) {
     use.cgroupLimit = group.limit;
     use.cgroupBytes = leadingNumber(textOfFile(
         group.directory + (groups.isVersion2 ? "/memory.current" : "/memory.usage_in_bytes")));
-    int mostGroups = 1000;
-    use.oomKills = groups.isVersion2 || group.limit < 0
-                       ? killsIn(group.directory, groups.isVersion2)
-                       : killsInAllOf(group.directory, &mostGroups);
+    use.oomKills = killsOf(group, groups.isVersion2).count();
   }
   return use;
 }
 
 MemoryUse measureMemory() {
-  // Once: a process rarely changes its group.
-  static const auto kGroups = ControlGroupDirectories::find("memory", "/proc", "/sys");
-  return measureMemory(kGroups);
+  return measureMemory(ownMemoryGroups());
+}
+
+KernelKills kernelKillsOfOwnGroup() {
+  const ControlGroupDirectories& groups = ownMemoryGroups();
+  return killsOf(memoryGroupOf(groups), groups.isVersion2);
 }
 
 }  // namespace steptape::detail

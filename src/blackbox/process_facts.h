@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/control_group_directories.h"
+#include "blackbox/kernel_kills.h"
 #include "blackbox/state_page.h"
 
 // What the operating system and the launcher tell about this process.
@@ -37,5 +38,8 @@ STEPTAPE_EXPORT bool isTraced();
 STEPTAPE_EXPORT MemoryUse measureMemory();
 /// Measures that of other control groups, which have the controller "memory".
 STEPTAPE_EXPORT MemoryUse measureMemory(const ControlGroupDirectories& groups);
+
+/// Returns the counter whose number is MemoryUse::oomKills.
+KernelKills kernelKillsOfOwnGroup();
 
 }  // namespace steptape::detail

@@ -167,6 +167,7 @@ StatePage::StatePage(std::shared_ptr<ProcessBox> box, std::unique_ptr<BoxFile> f
   calibrate();
   const MemoryUse use = measureMemory();
   oomKillsAtStart_ = use.oomKills;
+  kernelKills_ = kernelKillsOfOwnGroup();
   noteMemory(use);
   // Last: until then, a reader finds a file without sections.
   fillTable(state_);
@@ -236,6 +237,7 @@ void StatePage::noteError(std::string_view text) noexcept {
     storeWord(error.ticks, readTicks());
     storeText(error.text, text);
   }
+  noteKernelKills();
 }
 
 void StatePage::noteStep(std::int64_t step) noexcept {
@@ -444,6 +446,14 @@ void StatePage::noteMemory(const MemoryUse& use) noexcept {
     storeSigned(memory.cgroupLimit, use.cgroupLimit);
     storeSigned(memory.oomKillsAtStart, oomKillsAtStart_);
     storeSigned(memory.oomKills, use.oomKills);
+  }
+}
+
+void StatePage::noteKernelKills() noexcept {
+  const std::int64_t kills = kernelKills_.count();
+  state_layout::Memory& memory = state_->memory;
+  if (const SharedStore store{memory.sequence}) {
+    storeSigned(memory.oomKills, kills);  // the sizes are still those of Memory::ticks
   }
 }
 

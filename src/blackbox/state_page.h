@@ -11,6 +11,7 @@
 #include "steptape/base/dtype.h"
 #include "steptape/base/export.h"
 
+#include "blackbox/kernel_kills.h"
 #include "blackbox/process_box.h"
 #include "blackbox/rank_state.h"
 #include "blackbox/state_layout.h"
@@ -72,6 +73,7 @@ class STEPTAPE_EXPORT StatePage {
   /// Notes where this process logs, or rank 0 for it.
   /// @param directory Absolute: a reader has another working directory.
   void noteLogDirectory(std::string_view directory) noexcept;
+  /// Also whether memory has run out: the error may be a consequence.
   void noteError(std::string_view text) noexcept;
 
   /// Notes that a step begins, or has ended; what the number means is the caller's matter.
@@ -112,6 +114,9 @@ class STEPTAPE_EXPORT StatePage {
   /// Follows the system clock: converts ticks to wall time from now on.
   void calibrate() noexcept;
   void noteMemory(const MemoryUse& use) noexcept;
+  /// Notes whether the kernel has killed a process of the control group, for a process that is
+  /// about to end. Safe in a signal handler.
+  void noteKernelKills() noexcept;
   /// @return whose number to pass to noteValue(); kNoValue if there is no room.
   std::uint32_t addValue(std::string_view tag, std::string_view directory) noexcept;
   static constexpr std::uint32_t kNoValue = ~std::uint32_t{0};
@@ -149,6 +154,7 @@ class STEPTAPE_EXPORT StatePage {
   TickConverter time_;  // of one thread at a time: the constructor's, then the backend's
   std::uint64_t calibrations_ = 0;
   std::int64_t oomKillsAtStart_ = -1;
+  KernelKills kernelKills_;
   StatePage* before_ = nullptr;
 };
 

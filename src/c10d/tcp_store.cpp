@@ -178,8 +178,7 @@ Found look(const Launch& launch, int port) {
   }
 }
 
-[[noreturn]] void throwTaken(const Launch& launch) {
-  const Found holder = look(launch, launch.port);
+[[noreturn]] void throwTaken(const Launch& launch, const Found& holder) {
   const std::string got = "a port that " + (holder.job ? "is held by " + holder.job->describe()
                                                        : std::string("another service holds"));
   throw Error(ErrorCode::kIoError,
@@ -194,6 +193,7 @@ Found look(const Launch& launch, int port) {
 
 void TcpStore::serve(const Launch& launch) {
   Deadline deadline(std::min(kForPort, timeout_ / 3));
+  bool hasLooked = false;
   do {
     for (const int port : portsOf(launch)) {
       if (isTaken(port)) {
@@ -207,8 +207,16 @@ void TcpStore::serve(const Launch& launch) {
       set(kJobKey, launch.job.encode());
       return;
     }
+    // The other ranks of this job end as soon as the store of another one refuses them. Rank 0 must
+    // not wait until that job frees the port, and then for them.
+    if (!std::exchange(hasLooked, true)) {
+      const Found holder = look(launch, launch.port);
+      if (launch.otherPorts.empty() && holder.job && !canBeOfOneJob(*holder.job, launch.job)) {
+        throwTaken(launch, holder);
+      }
+    }
   } while (deadline.pause());
-  throwTaken(launch);
+  throwTaken(launch, look(launch, launch.port));
 }
 
 void TcpStore::connect(const Launch& launch) {

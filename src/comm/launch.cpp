@@ -364,6 +364,25 @@ void warnIfAloneInAllocation() {
   }
 }
 
+std::string missingPmixNote(const std::string& library, const Variables& variable) {
+  const bool speaksPmix =
+      hasAll(variable, {"PMIX_RANK"}) || hasAll(variable, {"OMPI_COMM_WORLD_SIZE"});
+  if (familyOf(library) != MpiFamily::kOpenMpi || !isStartedBySrun(variable) || speaksPmix ||
+      textOf(variable, "SLURM_PROCID") != "0" || !textOf(variable, "STEPTAPE_LAUNCHER").empty()) {
+    return "";
+  }
+  const std::string plugin = textOf(variable, "SLURM_MPI_TYPE");
+  return nameOfMpiLibrary(library) + " under srun" + (plugin.empty() ? "" : " --mpi=" + plugin) +
+         ": if MPI_Init() ends this job, start it by srun --mpi=pmix, or, with steptape::c10d, set "
+         "STEPTAPE_LAUNCHER=srun";
+}
+
+void noteIfPmixIsMissing(const std::string& library) {
+  if (const std::string text = missingPmixNote(library, variableOfProcess); !text.empty()) {
+    std::fprintf(stderr, "steptape: %s\n", text.c_str());
+  }
+}
+
 std::string firstHostOf(const std::string& nodeList) {
   std::string host;
   for (std::size_t i = 0; i < nodeList.size(); ++i) {

@@ -83,6 +83,16 @@ STEPTAPE_EXPORT std::string aloneInAllocation(const VariableLookup& variable);
 /// Looks into the environment of this process, and prints the warning to stderr.
 STEPTAPE_EXPORT void warnIfAloneInAllocation();
 
+/// Returns what to note before Open MPI is initialized in a step of srun that does not speak PMIx:
+/// MPI_Init() then ends the process, unless Open MPI was built with Slurm's older interface, and
+/// tells of no way that works. Only for rank 0 of the step; else empty.
+///
+/// @param library As MPI_Get_library_version() names it.
+STEPTAPE_EXPORT std::string missingPmixNote(const std::string& library,
+                                            const VariableLookup& variable);
+/// Looks into the environment of this process, and prints the note to stderr.
+STEPTAPE_EXPORT void noteIfPmixIsMissing(const std::string& library);
+
 /// Returns a short name of an MPI library: "Open MPI v4.1.4", "MPICH 4.0.2".
 ///
 /// @param version As MPI_Get_library_version() gives it.

@@ -107,6 +107,7 @@ void Environment::initialize(int* argc, char*** argv, const EnvironmentOptions& 
   MPI_Initialized(&isInitialized);
   int provided = MPI_THREAD_SINGLE;
   if (isInitialized == 0) {
+    steptape::detail::noteIfPmixIsMissing(detail::libraryVersion());
     const ThreadLevel asked = std::max(options.threadLevel, options.preferredThreadLevel);
     MPI_Init_thread(argc, argv, toMpi(asked), &provided);
     ownsMpi_ = true;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "steptape/comm/rank_log.h"
+#include "steptape/distributed/job_usage.h"
 #include "steptape/parallel/parameters.h"
 #include "steptape/recipe/recipe.h"
 
@@ -287,6 +288,7 @@ void TrainingRun::finish() {
   state_.agree();
   noteOutcome();
   tellOfStop();
+  report_.message("used " + measureJobUsage(state_.world()).text());
 }
 
 void TrainingRun::noteSpeed() {

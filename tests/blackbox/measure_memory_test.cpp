@@ -54,6 +54,25 @@ TEST_F(MeasureMemoryTest, UnderSlurmIsThatOfTheJobAndOfAllItsTasks) {
   EXPECT_EQ(use.oomKills, 1);
 }
 
+TEST_F(MeasureMemoryTest, CountsKillsInGroupsOfEveryDepthAndNotThoseOfUnlimitedNeighbors) {
+  write("proc/self/cgroup", "4:memory:/job_55/step_0/task_0\n");
+  writeGroup("", kNoLimit, "5000", 3);
+  writeGroup("/job_55", "943718400", "900000000", 2);
+  writeGroup("/job_55/step_0/task_0/container", kNoLimit, "1", 5);
+  for (int task = 0; task < 60; ++task) {  // more than one system call lists
+    writeGroup("/job_55/step_0/task_" + std::to_string(task), kNoLimit, "1", 10);
+  }
+  writeGroup("/job_56/step_0", kNoLimit, "1", 7);
+  EXPECT_EQ(measure().oomKills, 2 + 5 + 60 * 10);
+}
+
+TEST_F(MeasureMemoryTest, DoesNotKnowKillsThatNoFileCounts) {
+  write("proc/self/cgroup", "4:memory:/job_55\n");
+  write("sys/fs/cgroup/memory/job_55/memory.limit_in_bytes", "943718400\n");
+  write("sys/fs/cgroup/memory/job_55/memory.usage_in_bytes", "9000\n");
+  EXPECT_EQ(measure().oomKills, -1);
+}
+
 TEST_F(MeasureMemoryTest, IsThatOfTheGroupWithTheLowestLimit) {
   write("proc/self/cgroup", "0::/job_7/task\n");
   write("sys/fs/cgroup/job_7/memory.max", "2000\n");

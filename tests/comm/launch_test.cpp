@@ -254,6 +254,25 @@ TEST(Launch, OfOneProcessInAnAllocationOfSeveralTasksIsWarnedOf) {
   EXPECT_EQ(aloneIn(with(batch, {{"SLURM_STEP_NUM_TASKS", "4"}})), "");
 }
 
+TEST(Launch, OfOpenMpiBySrunWithoutPmixIsNotedByTheFirstRank) {
+  const auto noteIn = [](const Variables& variables, const char* library) {
+    return detail::missingPmixNote(library, lookUpIn(variables));
+  };
+  const Variables pmi2 = {{"SLURM_PROCID", "0"},
+                          {"SLURM_STEP_NUM_TASKS", "2"},
+                          {"SLURM_MPI_TYPE", "pmi2"},
+                          {"PMI_RANK", "0"},
+                          {"PMI_SIZE", "2"}};
+  EXPECT_EQ(noteIn(pmi2, kOpenMpiLibrary),
+            "Open MPI v4.1.4 under srun --mpi=pmi2: if MPI_Init() ends this job, start it by srun "
+            "--mpi=pmix, or, with steptape::c10d, set STEPTAPE_LAUNCHER=srun");
+  EXPECT_EQ(noteIn(pmi2, kMpichLibrary), "");
+  EXPECT_EQ(noteIn(with(pmi2, {{"SLURM_PROCID", "1"}}), kOpenMpiLibrary), "");
+  EXPECT_EQ(noteIn(with(pmi2, {{"PMIX_RANK", "0"}}), kOpenMpiLibrary), "");
+  EXPECT_EQ(noteIn(with(pmi2, kOpenMpi), kOpenMpiLibrary), "");
+  EXPECT_EQ(noteIn({}, kOpenMpiLibrary), "");
+}
+
 TEST(Launch, FindsTheFirstHostOfAList) {
   EXPECT_EQ(detail::firstHostOf("node7"), "node7");
   EXPECT_EQ(detail::firstHostOf("node7,node8"), "node7");

@@ -16,6 +16,7 @@ import unittest
 BIN = pathlib.Path(os.environ["STEPTAPE_BIN"])
 TOOL = BIN / "steptape"
 METRICS = BIN / "metric_averaging"
+STAGED_DEATH = BIN / "staged_death_program"
 MNIST = BIN / "fashion_mnist"
 DATA = pathlib.Path("/usr/share/datasets/fashion-mnist")
 SECONDS = 120
@@ -112,6 +113,23 @@ class Restarts(Jobs):
         self.wait(job)
         self.assertIn("exit code 75 says that it can go on", self.output(job))
         self.assertIn("ExitCode=75:0", run("scontrol", "show", "job", job))
+
+
+@unittest.skipUnless(STAGED_DEATH.exists(), "staged_death_program was not built")
+@unittest.skipUnless(os.environ.get("SLURM_LIMITS_MEMORY") == "1", "this Slurm does not limit memory")
+class OutOfMemory(Jobs):
+    def test_is_named_and_not_repeated_without_progress(self):
+        """Slurm removes the groups of a step, with their counters, before anybody can look."""
+        run_directory = self.folder / "run"
+        run_directory.mkdir()
+        output = self.result(
+            f'export STAGED_RUN="{run_directory}"\n"{TOOL}" run --launcher "srun --mpi=pmix" --logdir "{run_directory}" '
+            f'-- "{STAGED_DEATH}" out_of_memory "{run_directory}"', "-n3", "-N1", "--mem=300")
+        # The first start has made progress: it came to a step.
+        deaths = re.findall(r"^Rank 1 on \w+ was (?:probably )?killed by the kernel because memory ran out", output,
+                            re.MULTILINE)
+        self.assertEqual(len(deaths), output.count("the job died after"), output)
+        self.assertIn("not started again: it ran out of memory before it made progress", output)
 
 
 class FailedNode(Jobs):

@@ -70,6 +70,15 @@ TEST(RestartPolicy, FindsAJobThatDiesAtTheSamePlaceHoweverLongItRuns) {
             "it died 3 times at the same place, without progress");
 }
 
+TEST(RestartPolicy, DoesNotRepeatAJobThatRanOutOfMemoryWithoutProgress) {
+  RestartPolicy policy({9, 1, 60, 600});
+  FailedStart start = deathAfter(5, true);
+  start.ranOutOfMemory = true;
+  EXPECT_EQ(policy.judge(start).whyNot, "");
+  start.madeProgress = false;
+  EXPECT_EQ(policy.judge(start).whyNot, "it ran out of memory before it made progress");
+}
+
 TEST(RestartPolicy, TakesTimeForProgressIfNothingElseIsKnown) {
   RestartPolicy policy({9, 1, 60, 600});
   for (int i = 0; i < 5; ++i) {

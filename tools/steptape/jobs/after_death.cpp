@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "steptape/base/error.h"
+
 #include "tools/steptape/hosts/slurm_job.h"
 #include "tools/steptape/jobs/run_progress.h"
 #include "tools/steptape/states/autopsy_text.h"
@@ -52,22 +54,6 @@ JobViews viewsSince(const JobSource& source, double since) {
   return found;
 }
 
-/// Tells what the processes that logged into the run have died of, if they have left a trace.
-void reportDeath(const JobSource& source, const std::string& run, double since) {
-  JobViews found = viewsSince(source, since);
-  const std::vector<Job> jobs = jobsOf(std::move(found.views));
-  if (source.asksOthers()) {
-    printMessages(found.problems);
-  }
-  if (jobs.empty()) {
-    return;
-  }
-  Verdict verdict = judge(jobs.front(), found.machines);
-  verdict.scheduler = slurmSays(jobs.front().id);
-  fmt::print(stderr, "\n{}\n", autopsyText(jobs.front(), verdict, terminalAt(STDERR_FILENO)));
-  logAutopsy(directoryOf(jobs.front(), run), jobs.front(), autopsyMarkdown(jobs.front(), verdict));
-}
-
 void recoverElsewhere(const JobSource& source) {
   if (!source.asksOthers()) {
     return;  // the next start recovers what is here
@@ -80,24 +66,60 @@ void recoverElsewhere(const JobSource& source) {
 
 }  // namespace
 
-void afterDeath(const JobSelection& place, double since) {
-  const std::string run = place.paths.empty() ? "" : place.paths.front();
+Aftermath::Aftermath(const JobSelection& place, double since) {
   std::error_code unknown;
-  if (run.empty() || !std::filesystem::is_directory(run, unknown)) {
+  if (place.paths.empty() || !std::filesystem::is_directory(place.paths.front(), unknown)) {
+    return;
+  }
+  run_ = place.paths.front();
+  try {
+    source_.emplace(place);
+    JobViews found = viewsSince(*source_, since);
+    jobs_ = jobsOf(std::move(found.views));
+    problems_ = std::move(found.problems);
+    if (!jobs_.empty()) {
+      verdict_ = judge(jobs_.front(), found.machines);
+    }
+  } catch (const std::exception& error) {
+    failure_ = error.what();
+  }
+}
+
+bool Aftermath::ranOutOfMemory() const {
+  return !verdict_.dead.empty() && verdict_.dead.front().cause.kind == Cause::Kind::kOutOfMemory;
+}
+
+void Aftermath::report() const {
+  if (run_.empty()) {
     return;
   }
   try {
-    const JobSource source(place);
-    reportDeath(source, run, since);
-    recoverElsewhere(source);
+    if (!failure_.empty()) {
+      throw Error(ErrorCode::kIoError, failure_);
+    }
+    reportDeath();
+    recoverElsewhere(*source_);
   } catch (const std::exception& error) {
-    // The job matters more than the report about it.
     printMessage(std::string("no report about the death: ") + error.what());
   }
-  const std::optional<std::int64_t> step = newestCheckpoint(run);
-  printMessage(fmt::format("  {}: {}", run,
+  const std::optional<std::int64_t> step = newestCheckpoint(run_);
+  printMessage(fmt::format("  {}: {}", run_,
                            step ? fmt::format("newest checkpoint at step {}", *step)
                                 : "no checkpoint checkpoint_<step>.pt"));
+}
+
+void Aftermath::reportDeath() const {
+  if (source_->asksOthers()) {
+    printMessages(problems_);
+  }
+  if (jobs_.empty()) {
+    return;
+  }
+  const Job& job = jobs_.front();
+  Verdict verdict = verdict_;
+  verdict.scheduler = slurmSays(job.id);
+  fmt::print(stderr, "\n{}\n", autopsyText(job, verdict, terminalAt(STDERR_FILENO)));
+  logAutopsy(directoryOf(job, run_), job, autopsyMarkdown(job, verdict));
 }
 
 Remains remainsSince(const JobSelection& place, double since) {

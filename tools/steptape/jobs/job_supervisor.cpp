@@ -90,7 +90,7 @@ int JobSupervisor::run() {
   for (;;) {
     const FailedStart start = place.ranks >= plan_.minRanks
                                   ? startAndWait(place)
-                                  : FailedStart{0, std::nullopt, "", false};
+                                  : FailedStart{0, std::nullopt, false, "", false};
     if (start.wasStarted && end_.exitCode == kExitFine && endSignal_ != 0) {
       say(fmt::format(
           "the job was stopped by {} after {} and ended well; exit code {} says that it can go on",
@@ -175,6 +175,10 @@ FailedStart JobSupervisor::startAndWait(const Place& place) {
   start.finalReason = endSignal_ != 0
                           ? "stopped by " + signalName(endSignal_)
                           : finalReason(end_, plan_.launcher.kind, plan_.noRestartCodes);
+  if (endSignal_ == 0) {
+    aftermath_.emplace(remainsPlace(), wallSecondsAgo(start.seconds));
+    start.ranOutOfMemory = aftermath_->ranOutOfMemory();
+  }
   return start;
 }
 
@@ -285,7 +289,7 @@ void JobSupervisor::report(const FailedStart& start, const RestartDecision& deci
   if (start.wasStarted) {
     say(fmt::format("the job died after {}: {}", humanDuration(start.seconds),
                     describe(end_, plan_.launcher.kind)));
-    afterDeath(remainsPlace(), wallSecondsAgo(start.seconds));
+    aftermath_->report();
   } else {
     say(fmt::format("too few hosts answer \"{} HOST true\"; expected slots for {}",
                     fmt::join(plan_.remoteShell, " "),

@@ -11,6 +11,7 @@
 #include "tools/steptape/exit_code.h"
 #include "tools/steptape/hosts/host_list.h"
 #include "tools/steptape/hosts/job_views.h"
+#include "tools/steptape/jobs/after_death.h"
 #include "tools/steptape/jobs/job_end.h"
 #include "tools/steptape/jobs/job_signals.h"
 #include "tools/steptape/jobs/launcher.h"
@@ -73,6 +74,7 @@ class JobSupervisor {
   JobSignals signals_;
   int starts_ = 0;
   JobEnd end_{kExitProblem, false};             // of the last start
+  std::optional<Aftermath> aftermath_;          // of the last start that died by itself
   int endSignal_ = 0;                           // the first that asked this job to end
   std::optional<Clock::time_point> interrupt_;  // the last SIGINT
 };

@@ -22,7 +22,10 @@ RestartDecision RestartPolicy::judge(const FailedStart& start) {
       restarts_ = 0;
     }
   }
-  if (limits_.maxRestarts == 0) {
+  if (startsWithoutProgress_ > 0 && start.ranOutOfMemory) {
+    // Nothing else than memory has to change: the same job would need as much again.
+    decision.whyNot = "it ran out of memory before it made progress";
+  } else if (limits_.maxRestarts == 0) {
     decision.whyNot = "--max-restarts is 0";
   } else if (startsWithoutProgress_ == kMostWithoutProgress) {
     decision.whyNot =

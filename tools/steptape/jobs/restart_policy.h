@@ -19,6 +19,7 @@ struct FailedStart {
   double seconds = 0;  ///< How long it ran.
   /// Whether it came further than every start before it; nothing if that is not known.
   std::optional<bool> madeProgress;
+  bool ranOutOfMemory = false;  ///< The kernel has killed a rank for lack of memory.
   /// Why it is not started again, whatever the limits are; empty if it may be.
   std::string finalReason;
   bool wasStarted = true;  ///< Otherwise there were too few hosts.

@@ -121,7 +121,7 @@ std::int64_t kernelKills(const RankView& rank, const Job& job,
   const RankState& state = rank.state;
   std::int64_t after = state.oomKills;
   for (const RankView& other : job.ranks) {
-    if (areInOneCgroup(other, rank) && other.state.memoryTime >= state.memoryTime) {
+    if (areInOneCgroup(other, rank)) {
       after = std::max(after, other.state.oomKills);
     }
   }
