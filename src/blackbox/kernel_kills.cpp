@@ -68,7 +68,7 @@ std::int64_t killsInText(std::string_view text) noexcept {
 std::int64_t killsOfGroup(int group, bool isVersion2) noexcept {
   const OpenFile file(group, isVersion2 ? "memory.events" : "memory.oom_control", 0);
   std::array<char, 512> text;
-  const ssize_t bytes = ::read(file.number(), text.data(), text.size());
+  const ssize_t bytes = file.number() < 0 ? 0 : ::read(file.number(), text.data(), text.size());
   return bytes <= 0 ? -1 : killsInText({text.data(), static_cast<std::size_t>(bytes)});
 }
 
@@ -122,10 +122,12 @@ std::int64_t KernelKills::count() const noexcept {
   std::int64_t kills = -1;
   {
     const OpenFile group(AT_FDCWD, directory_.data(), O_DIRECTORY);
-    kills = killsOfGroup(group.number(), isVersion2_);
-    if (withInnerGroups_) {
+    if (group.number() >= 0) {
+      kills = killsOfGroup(group.number(), isVersion2_);
       int mostGroups = 1000;
-      addInnerKills(group.number(), 0, &mostGroups, &kills);
+      if (withInnerGroups_) {
+        addInnerKills(group.number(), 0, &mostGroups, &kills);
+      }
     }
   }
   errno = errorBefore;
