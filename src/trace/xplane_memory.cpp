@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "trace/thread_time.h"
 #include "trace/xprof_names.h"
 
 namespace steptape::detail {
@@ -23,7 +24,7 @@ class RunningOperator {
       const TraceSpan& span = thread_.spans[next_];
       const SpanKind kind = trace_.names[span.name].kind;
       if ((kind == SpanKind::kOperator || kind == SpanKind::kBackward) &&
-          (span.flags & kDetached) == 0) {
+          takesTimeOfThread(span)) {
         open_.push_back(&span);
       }
     }
