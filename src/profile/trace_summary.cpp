@@ -35,7 +35,8 @@ class SpanTally {
     std::map<std::pair<std::string_view, SpanKind>, std::uint32_t> firstOfRow;
     for (const TraceName& name : trace.names) {
       const auto number = static_cast<std::uint32_t>(sameRow_.size());
-      sameRow_.push_back(firstOfRow.emplace(std::pair(name.text, name.kind), number).first->second);
+      const std::pair<std::string_view, SpanKind> key(name.text, name.kind);
+      sameRow_.push_back(firstOfRow.emplace(key, number).first->second);
     }
   }
 

@@ -13,7 +13,7 @@ namespace {
 enum class Match {
   kStart,  ///< The name begins with the text.
   kWhole,  ///< The name is the text.
-  kXlaOp,  ///< The name is the text, or goes on with '.', '-' or '_', as "all-reduce-start.2".
+  kXlaOp,  ///< An instruction of XLA, such as "all-reduce", "all-reduce.7", "all-reduce-start.2".
 };
 
 struct KnownName {
@@ -50,9 +50,11 @@ constexpr std::array<KnownName, 20> kTorchNames{{
     {"torch.distributed.ddp.reducer::", Match::kStart, NameMeaning::kBackward},
 }};
 
-/// @source xla/hlo/ir/hlo_opcode.h and xla/tsl/profiler/utils/tf_op_utils.h of OpenXLA,
-///         tensorflow/core/ops of TensorFlow 2.21, horovod/common/common.h of Horovod 0.28
-constexpr std::array<KnownName, 31> kZoneNames{{
+/// XLA names instructions by their operation or by JAX's primitive, such as "psum_invariant.22".
+///
+/// @source xla/hlo/ir/hlo_opcode.h and xla/service/rendezvous.h of OpenXLA, jax/_src/lax/parallel.py
+///         of JAX, tensorflow/core/ops of TensorFlow, horovod/common/common.h of Horovod 0.28
+constexpr std::array<KnownName, 45> kZoneNames{{
     {"all-reduce", Match::kXlaOp, NameMeaning::kCollective},
     {"all-gather", Match::kXlaOp, NameMeaning::kCollective},
     {"all-to-all", Match::kXlaOp, NameMeaning::kCollective},
@@ -62,11 +64,25 @@ constexpr std::array<KnownName, 31> kZoneNames{{
     {"collective-broadcast", Match::kXlaOp, NameMeaning::kCollective},
     {"send-done", Match::kXlaOp, NameMeaning::kCollective},
     {"recv-done", Match::kXlaOp, NameMeaning::kCollective},
+    {"psum", Match::kXlaOp, NameMeaning::kCollective},
+    {"pmax", Match::kXlaOp, NameMeaning::kCollective},
+    {"pmin", Match::kXlaOp, NameMeaning::kCollective},
+    {"ppermute", Match::kXlaOp, NameMeaning::kCollective},
+    {"pbroadcast", Match::kXlaOp, NameMeaning::kCollective},
+    {"all_gather", Match::kXlaOp, NameMeaning::kCollective},
+    {"all_to_all", Match::kXlaOp, NameMeaning::kCollective},
+    {"ragged_all_to_all", Match::kXlaOp, NameMeaning::kCollective},
+    {"reduce_scatter", Match::kXlaOp, NameMeaning::kCollective},
+    {"Rendezvous", Match::kWhole, NameMeaning::kCollective},
+    {"Wait: pending_threads=", Match::kStart, NameMeaning::kCollective},
     {"infeed", Match::kXlaOp, NameMeaning::kInput},
     {"InfeedEnqueue", Match::kStart, NameMeaning::kInput},
     {"Iterator::", Match::kStart, NameMeaning::kInput},
     {"IteratorGetNext", Match::kStart, NameMeaning::kInput},
-    {"Collective", Match::kStart, NameMeaning::kCollective},
+    {"CollectiveReduce", Match::kStart, NameMeaning::kCollective},
+    {"CollectiveGather", Match::kStart, NameMeaning::kCollective},
+    {"CollectiveBcast", Match::kStart, NameMeaning::kCollective},
+    {"CollectiveAllToAll", Match::kStart, NameMeaning::kCollective},
     {"NcclAllReduce", Match::kStart, NameMeaning::kCollective},
     {"NcclBroadcast", Match::kStart, NameMeaning::kCollective},
     {"NcclReduce", Match::kStart, NameMeaning::kCollective},
@@ -77,22 +93,41 @@ constexpr std::array<KnownName, 31> kZoneNames{{
     {"gradient_tape/", Match::kStart, NameMeaning::kBackward},
     {"gradients/", Match::kStart, NameMeaning::kBackward},
     {"NEGOTIATE_", Match::kStart, NameMeaning::kWait},
+    {"WAIT_FOR_OTHER_TENSOR_DATA", Match::kWhole, NameMeaning::kWait},
     {"ALLREDUCE", Match::kWhole, NameMeaning::kCollective},
     {"ADASUM", Match::kWhole, NameMeaning::kCollective},
     {"ALLGATHER", Match::kWhole, NameMeaning::kCollective},
     {"BROADCAST", Match::kWhole, NameMeaning::kCollective},
     {"ALLTOALL", Match::kWhole, NameMeaning::kCollective},
     {"REDUCESCATTER", Match::kWhole, NameMeaning::kCollective},
-    {"WAIT_FOR_OTHER_TENSOR_DATA", Match::kWhole, NameMeaning::kWait},
 }};
+
+/// Returns whether a name of XLA can end so. Names of its passes cannot, such as
+/// "all-reduce-combiner".
+bool endsInstruction(std::string_view rest) {
+  for (const std::string_view variant : {"-start", "-done", "_invariant", "-fusion", "_fusion"}) {
+    if (startsWith(rest, variant)) {
+      rest.remove_prefix(variant.size());
+      break;
+    }
+  }
+  return rest.empty() || rest[0] == '.';  // and a number
+}
 
 bool matches(const KnownName& known, std::string_view name) {
   if (!startsWith(name, known.text)) {
     return false;
   }
   const std::string_view rest = name.substr(known.text.size());
-  return known.match == Match::kStart || rest.empty() ||
-         (known.match == Match::kXlaOp && (rest[0] == '.' || rest[0] == '-' || rest[0] == '_'));
+  switch (known.match) {
+    case Match::kStart:
+      return true;
+    case Match::kWhole:
+      return rest.empty();
+    case Match::kXlaOp:
+      return endsInstruction(rest);
+  }
+  return false;
 }
 
 template <std::size_t kSize>
