@@ -39,8 +39,7 @@ std::int64_t lengthOf(const std::vector<TimeInterval>& united) {
   return sum;
 }
 
-std::int64_t commonLength(const std::vector<TimeInterval>& a,
-                          const std::vector<TimeInterval>& b) {
+std::int64_t commonLength(const std::vector<TimeInterval>& a, const std::vector<TimeInterval>& b) {
   detail::CommonTime common(b);
   std::int64_t sum = 0;
   for (const TimeInterval& each : a) {
@@ -109,7 +108,7 @@ class DeviceTally {
  public:
   void add(const TraceSpan& span, WorkKind kind, std::int64_t window, const std::string& launcher) {
     const TimeInterval interval(std::max<std::int64_t>(span.start, 0),
-                            std::min(span.start + span.duration, window));
+                                std::min(span.start + span.duration, window));
     if (interval.first >= interval.second) {
       return;
     }

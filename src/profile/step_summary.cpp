@@ -52,8 +52,7 @@ std::vector<TimeInterval> collectivesBeside(const Trace& trace, std::size_t thre
       continue;
     }
     for (const TraceSpan& span : trace.threads[other].spans) {
-      if (trace.names[span.name].kind == SpanKind::kCollective &&
-          detail::takesTimeOfThread(span)) {
+      if (trace.names[span.name].kind == SpanKind::kCollective && detail::takesTimeOfThread(span)) {
         intervals.emplace_back(span.start, detail::endOf(span));
       }
     }
@@ -93,8 +92,7 @@ class StepTally : public detail::ThreadVisitor {
   /// @param deviceCollectives When the thread waits if it waits for a device.
   StepTally(const Trace& trace, const StepNames& names, std::size_t thread,
             const std::vector<TimeInterval>& hostCollectives,
-            const std::vector<TimeInterval>& deviceCollectives,
-            std::vector<StepSummary>* summaries)
+            const std::vector<TimeInterval>& deviceCollectives, std::vector<StepSummary>* summaries)
       : trace_(trace),
         names_(names),
         spans_(trace.threads[thread].spans),
@@ -121,23 +119,22 @@ class StepTally : public detail::ThreadVisitor {
     if (!detail::takesTimeOfThread(spans_[i])) {
       return;
     }
-    context_.resize(around.size());
-    const SpanKind kind = kindOf(i);
-    Context context = context_.empty() ? Context() : context_.back();
+    isInOperator_.resize(around.size());
+    isInOperator_.push_back((!isInOperator_.empty() && isInOperator_.back()) ||
+                            kindOf(i) == SpanKind::kOperator);
     if (const StepPart own = names_.parts[spans_[i].name]) {
-      context.part = own;
+      scopes_.push_back({detail::endOf(spans_[i]), own});
     }
-    context.isInOperator = context.isInOperator || kind == SpanKind::kOperator;
-    context_.push_back(context);
   }
 
   void pass(std::int64_t from, std::int64_t to, const std::vector<OpenSpan>& open) {
-    while (next_ < steps_.size() && steps_[next_].time.second <= from) {
-      ++next_;
-    }
-    for (std::size_t i = next_; i < steps_.size() && steps_[i].time.first < to; ++i) {
-      add({std::max(from, steps_[i].time.first), std::min(to, steps_[i].time.second)},
-          open.back().index, context_[open.size() - 1], steps_[i].summary);
+    while (from < to) {
+      while (!scopes_.empty() && scopes_.back().end <= from) {
+        scopes_.pop_back();
+      }
+      const std::int64_t until = scopes_.empty() ? to : std::min(to, scopes_.back().end);
+      passInScope(from, until, open.back().index, isInOperator_[open.size() - 1]);
+      from = until;
     }
   }
 
@@ -146,22 +143,32 @@ class StepTally : public detail::ThreadVisitor {
     TimeInterval time;
     StepSummary* summary;
   };
-  /// Of an open span: the part that it or a span around it has.
-  struct Context {
-    StepPart part = nullptr;
-    bool isInOperator = false;
+  /// A span that has a part of its own.
+  struct Scope {
+    std::int64_t end;
+    StepPart part;
   };
 
   SpanKind kindOf(std::size_t i) const { return trace_.names[spans_[i].name].kind; }
 
+  void passInScope(std::int64_t from, std::int64_t to, std::size_t i, bool isInOperator) {
+    while (next_ < steps_.size() && steps_[next_].time.second <= from) {
+      ++next_;
+    }
+    for (std::size_t step = next_; step < steps_.size() && steps_[step].time.first < to; ++step) {
+      add({std::max(from, steps_[step].time.first), std::min(to, steps_[step].time.second)}, i,
+          isInOperator, steps_[step].summary);
+    }
+  }
+
   /// Adds time of a span itself to a step.
-  void add(const TimeInterval& time, std::size_t i, const Context& context, StepSummary* step) {
+  void add(const TimeInterval& time, std::size_t i, bool isInOperator, StepSummary* step) {
     const SpanKind kind = kindOf(i);
-    const bool isForward = kind == SpanKind::kOperator ||
-                           (kind == SpanKind::kRuntime && context.isInOperator);
-    const StepPart part = context.part != nullptr ? context.part
-                          : isForward             ? &StepSummary::forward
-                                                  : &StepSummary::other;
+    const bool isForward =
+        kind == SpanKind::kOperator || (kind == SpanKind::kRuntime && isInOperator);
+    const StepPart part = !scopes_.empty() ? scopes_.back().part
+                          : isForward      ? &StepSummary::forward
+                                           : &StepSummary::other;
     std::int64_t length = time.second - time.first;
     const std::int64_t besideCollective = hostCollectives_.with(time);
     const bool mayWait = (kind == SpanKind::kZone || kind == SpanKind::kUserScope) &&
@@ -185,8 +192,9 @@ class StepTally : public detail::ThreadVisitor {
   CommonTime hostCollectives_;
   CommonTime deviceCollectives_;
   std::vector<Step> steps_;
-  std::size_t next_ = 0;          // the first step that may not be over
-  std::vector<Context> context_;  // of the open spans
+  std::size_t next_ = 0;            // the first step that may not be over
+  std::vector<bool> isInOperator_;  // of the open spans
+  std::vector<Scope> scopes_;       // the last one is open, others may have ended
 };
 
 }  // namespace

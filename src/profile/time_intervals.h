@@ -39,8 +39,8 @@ class CommonTime {
     }
     std::int64_t sum = 0;
     for (std::size_t i = next_; i < united_.size() && united_[i].first < interval.second; ++i) {
-      sum += std::min(interval.second, united_[i].second) -
-             std::max(interval.first, united_[i].first);
+      sum +=
+          std::min(interval.second, united_[i].second) - std::max(interval.first, united_[i].first);
     }
     return sum;
   }

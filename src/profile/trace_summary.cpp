@@ -132,15 +132,14 @@ class SpanTally {
   /// Returns the row of a span. A search by text for each span would take most of the time.
   OpStats& rowOf(std::size_t i) {
     const TraceSpan& span = spanAt(i);
-    const std::uint32_t part = stacks_                            ? stacks_->of(thread_, i)
+    const std::uint32_t part = stacks_                           ? stacks_->of(thread_, i)
                                : grouping_ == OpGrouping::kShape ? span.details
                                                                  : 0;
     OpStats*& known = known_[std::uint64_t{sameRow_[span.name]} << 32 | part];
     if (known == nullptr) {
       const TraceName& name = trace_.names[span.name];
-      known = &row(
-          {stacks_ ? stacks_->pathOf(part, name) : name.text, name.kind,
-           grouping_ == OpGrouping::kShape ? trace_.details[part].shapes : std::string()});
+      known = &row({stacks_ ? stacks_->pathOf(part, name) : name.text, name.kind,
+                    grouping_ == OpGrouping::kShape ? trace_.details[part].shapes : std::string()});
     }
     return *known;
   }

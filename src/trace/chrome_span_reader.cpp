@@ -101,9 +101,9 @@ class ArgumentReader {
     return value.integer() && *value.integer() > 0 && *value.integer() < SpanRecord::kNoSequence;
   }
   bool isLeftOut(std::string_view key) const {
-    constexpr std::array<std::string_view, 6> kOfEvents{
-        "External id",      "Ev Idx",        "Record function id", "Python id",
-        "Python parent id", kOverlapOnThread};
+    constexpr std::array<std::string_view, 6> kOfEvents{"External id",        "Ev Idx",
+                                                        "Record function id", "Python id",
+                                                        "Python parent id",   kOverlapOnThread};
     return std::find(kOfEvents.begin(), kOfEvents.end(), key) != kOfEvents.end() ||
            (isOfStream_ && (key == "stream" || key == "device"));
   }

@@ -132,9 +132,8 @@ bool matches(const KnownName& known, std::string_view name) {
 
 template <std::size_t kSize>
 std::optional<NameMeaning> find(const std::array<KnownName, kSize>& table, std::string_view name) {
-  const auto found = std::find_if(table.begin(), table.end(), [&](const KnownName& known) {
-    return matches(known, name);
-  });
+  const auto found = std::find_if(table.begin(), table.end(),
+                                  [&](const KnownName& known) { return matches(known, name); });
   return found == table.end() ? std::nullopt : std::optional(found->meaning);
 }
 

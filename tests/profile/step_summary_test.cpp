@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <vector>
@@ -111,19 +112,62 @@ TEST(SummarizeSteps, DividesAllOfEachStepAmongItsParts) {
   }
 }
 
-TEST(SummarizeSteps, CountsAllInputOfAThread) {
-  for (unsigned seed = 0; seed < 100; ++seed) {
-    SCOPED_TRACE(seed);
-    Trace trace = overlappingTrace(seed);
-    trace.steps = {{1, 0, kEndOfOverlappingTrace, 0}};
-    const std::vector<TraceSpan>& spans = trace.threads[0].spans;
-    // With one kind of span, nothing can be inside another part.
-    trace.names.assign(trace.names.size(), {"load", SpanKind::kInput});
-    std::int64_t covered = 0;
-    for (const int owner : ownersOf(spans)) {
-      covered += owner >= 0 ? 1 : 0;
+// The call that ends a scope begins inside it, and outlives it.
+TEST(SummarizeSteps, CountsAScopeUpToItsEndInsideTheCallThatEndsIt) {
+  const Trace trace = SpanChain()
+                          .step(1, 0, 10'000)
+                          .span("next", SpanKind::kZone, 0, 9'000)
+                          .span("enumerate(DataLoader)#x", SpanKind::kInput, 100, 6'000)
+                          .span("__exit__", SpanKind::kZone, 5'000, 8'000)
+                          .op("detach", 7'000, 7'500)
+                          .build();
+  const StepSummary step = summarizeSteps(trace).at(0);
+  EXPECT_EQ(step.input, 5'900);
+  EXPECT_EQ(step.forward, 500);
+  EXPECT_EQ(step.other, 3'600);
+}
+
+TEST(SummarizeSteps, GivesEachMomentToThePartOfTheLastScopeThatIsOpen) {
+  const auto partOf = [](SpanKind kind) -> std::int64_t StepSummary::* {
+    switch (kind) {
+      case SpanKind::kInput:
+        return &StepSummary::input;
+      case SpanKind::kWait:
+        return &StepSummary::wait;
+      case SpanKind::kCollective:
+        return &StepSummary::transfer;
+      case SpanKind::kBackward:
+        return &StepSummary::backward;
+      default:
+        return nullptr;
     }
-    EXPECT_EQ(summarizeSteps(trace).at(0).input, covered);
+  };
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE(seed);
+    const Trace trace = overlappingTrace(seed);
+    std::vector<StepSummary> expected(trace.steps.size());
+    const std::vector<StepSummary> steps = summarizeSteps(trace);
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const TraceStep& step = trace.steps[i];
+      std::vector<TraceSpan> scopes = trace.threads[step.thread].spans;
+      scopes.erase(std::remove_if(scopes.begin(), scopes.end(),
+                                  [&](const TraceSpan& span) {
+                                    return partOf(trace.names[span.name].kind) == nullptr;
+                                  }),
+                   scopes.end());
+      const std::vector<int> owners = ownersOf(scopes);
+      for (std::int64_t t = step.start; t < step.start + step.duration; ++t) {
+        const int owner = owners[static_cast<std::size_t>(t)];
+        if (owner >= 0) {
+          ++(expected[i].*partOf(trace.names[scopes[static_cast<std::size_t>(owner)].name].kind));
+        }
+      }
+      for (const StepSummaryPart& part : kStepSummaryParts) {
+        if (part.nanos != &StepSummary::forward && part.nanos != &StepSummary::other) {
+          EXPECT_EQ(steps[i].*part.nanos, expected[i].*part.nanos) << part.name;
+        }
+      }
+    }
   }
 }
 

@@ -43,9 +43,9 @@ TEST(KnownNames, AreTheLoadersOfTorchAndLightning) {
 TEST(KnownNames, AreTheOptimizersOfTorchAndTensorFlow) {
   expectMeaning(NameMeaning::kOptimizer, SpanKind::kUserScope,
                 {"Optimizer.step#Adam.step", "Optimizer.zero_grad#SGD.zero_grad"});
-  expectMeaning(NameMeaning::kOptimizer, SpanKind::kZone,
-                {"optimizer", "ResourceApplyAdam",
-                 "adam/update/ResourceApplyAdam:ResourceApplyAdam"});
+  expectMeaning(
+      NameMeaning::kOptimizer, SpanKind::kZone,
+      {"optimizer", "ResourceApplyAdam", "adam/update/ResourceApplyAdam:ResourceApplyAdam"});
 }
 
 TEST(KnownNames, AreTheStagesOfBackward) {

@@ -25,8 +25,8 @@ inline Trace overlappingTrace(unsigned seed) {
   trace.duration = kEndOfOverlappingTrace;
   for (std::size_t i = 0; i < 2 * kSpanKinds; ++i) {
     if (static_cast<SpanKind>(i / 2) != SpanKind::kMemory) {
-      trace.names.push_back({std::string(1, static_cast<char>('a' + i % 5)),
-                             static_cast<SpanKind>(i / 2)});
+      trace.names.push_back(
+          {std::string(1, static_cast<char>('a' + i % 5)), static_cast<SpanKind>(i / 2)});
     }
   }
   for (std::int64_t threads = 2 + below(3); threads > 0; --threads) {

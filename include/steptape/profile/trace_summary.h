@@ -39,8 +39,8 @@ enum class OpGrouping : std::uint8_t {
 STEPTAPE_EXPORT OpProfile summarize(const Trace& trace, OpGrouping grouping = OpGrouping::kName);
 
 /// Divides the time of a step into parts, on the thread that called Profiler::step(). Each moment
-/// belongs to one part, that of the innermost span that has one; of overlapping spans, the one that
-/// began last is the innermost. The parts of spans by their names are in docs/profiling.md.
+/// belongs to one part, that of the innermost open span that has one; of overlapping spans, the one
+/// that began last is the innermost. The parts of spans by their names are in docs/profiling.md.
 struct StepSummary {
   std::int64_t number = 0;
   std::int64_t total = 0;     ///< ns, like all members below.
@@ -53,8 +53,8 @@ struct StepSummary {
   /// thread runs no operator while another thread is in a collective, and in any trace the time in
   /// which it waits for a device that runs only collectives.
   std::int64_t transfer = 0;
-  std::int64_t wait = 0;      ///< SpanKind::kWait.
-  std::int64_t other = 0;     ///< The rest: outside operators, including zones.
+  std::int64_t wait = 0;   ///< SpanKind::kWait.
+  std::int64_t other = 0;  ///< The rest: outside operators, including zones.
 };
 
 /// One part of StepSummary.
