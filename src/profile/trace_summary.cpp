@@ -27,7 +27,10 @@ constexpr const char* kNoOperator = "(no operator)";
 class SpanTally {
  public:
   SpanTally(const Trace& trace, OpGrouping grouping)
-      : trace_(trace), grouping_(grouping), modules_(trace), openCalls_(trace.names.size(), 0) {
+      : trace_(trace), grouping_(grouping), openCalls_(trace.names.size(), 0) {
+    if (grouping == OpGrouping::kModule) {
+      modules_.emplace(trace);
+    }
     if (grouping == OpGrouping::kStack) {
       stacks_.emplace(trace);
     }
@@ -108,10 +111,10 @@ class SpanTally {
     OpStats& op = moduleRow(i);
     const TraceSpan& span = spanAt(i);
     const SpanDetails& details = trace_.details[span.details];
-    op.module = modules_.of(thread_, i);
+    op.module = modules_->of(thread_, i);
     op.flops += details.flops;
     const bool isInModule = !around.empty() && isOperator(around.back().index) &&
-                            modules_.of(thread_, around.back().index) == op.module;
+                            modules_->of(thread_, around.back().index) == op.module;
     if (!isInModule) {
       ++op.calls;
       op.bytes += details.bytes;
@@ -125,7 +128,7 @@ class SpanTally {
   }
 
   OpStats& moduleRow(std::size_t i) {
-    const std::string& module = modules_.of(thread_, i);
+    const std::string& module = modules_->of(thread_, i);
     return row({module.empty() ? kNoModule : module, SpanKind::kOperator, ""});
   }
 
@@ -171,8 +174,8 @@ class SpanTally {
 
   const Trace& trace_;
   const OpGrouping grouping_;
-  const detail::SpanModules modules_;
-  std::optional<detail::SpanStacks> stacks_;  // for kStack
+  std::optional<detail::SpanModules> modules_;  // for kModule
+  std::optional<detail::SpanStacks> stacks_;    // for kStack
   std::map<Key, OpStats> operators_;
   std::unordered_map<std::uint64_t, OpStats*> known_;  // by name, and details or stack
   std::vector<std::uint32_t> sameRow_;                 // by name: the first one with its row
