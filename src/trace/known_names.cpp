@@ -52,8 +52,9 @@ constexpr std::array<KnownName, 20> kTorchNames{{
 
 /// XLA names instructions by their operation or by JAX's primitive, such as "psum_invariant.22".
 ///
-/// @source xla/hlo/ir/hlo_opcode.h and xla/service/rendezvous.h of OpenXLA, jax/_src/lax/parallel.py
-///         of JAX, tensorflow/core/ops of TensorFlow, horovod/common/common.h of Horovod 0.28
+/// @source xla/hlo/ir/hlo_opcode.h and xla/service/rendezvous.h of OpenXLA,
+///         jax/_src/lax/parallel.py of JAX, tensorflow/core/ops of TensorFlow,
+///         horovod/common/common.h of Horovod 0.28
 constexpr std::array<KnownName, 45> kZoneNames{{
     {"all-reduce", Match::kXlaOp, NameMeaning::kCollective},
     {"all-gather", Match::kXlaOp, NameMeaning::kCollective},

@@ -51,8 +51,8 @@ struct OpenSpan {
 ///                the innermost:
 ///                `begin(index, open)`: a span begins inside `open`;
 ///                `pass(from, to, open)`: the time belongs to the last span of `open`;
-///                `end(index, self, open)`: it ends, or another span begins that outlives it; `open`
-///                are the spans around it.
+///                `end(index, self, open)`: it ends, or another span begins that outlives it;
+///                `open` are the spans around it.
 /// @cost   O(n) in the number of spans.
 template <typename Visitor>
 void visitThread(const std::vector<TraceSpan>& spans, Visitor* visitor) {

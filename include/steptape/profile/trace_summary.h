@@ -28,8 +28,8 @@ enum class OpGrouping : std::uint8_t {
 /// moment belongs to the span that began last. OpProfile::covered counts time of the window only.
 ///
 /// kModule: a span belongs to the module whose parameters it reads, or to that of the span around
-/// it, also of PyTorch's spans "nn.Module: …"; a backward node to that of its forward operator. The row's name is the module, or "(no
-/// module)". Its calls are those from outside the module.
+/// it, also of PyTorch's spans "nn.Module: ..."; a backward node to that of its forward operator.
+/// The row's name is the module, or "(no module)". Its calls are those from outside the module.
 ///
 /// kStack: the row's name is the path of zones, scopes and the span itself, outermost first, joined
 /// by ';', such as "step;forward;aten::mm". A backward node, and spans inside it, are in the zones
