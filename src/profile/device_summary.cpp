@@ -9,40 +9,29 @@
 #include "steptape/profile/trace_summary.h"
 
 #include "base/text.h"
+#include "profile/step_parts.h"
+#include "profile/time_intervals.h"
+#include "trace/thread_time.h"
 
 namespace steptape {
 namespace {
 
 constexpr const char* kNoLauncher = "(no operator)";
 
-using Interval = std::pair<std::int64_t, std::int64_t>;  // start and end
+using detail::TimeInterval;
 
 enum class WorkKind { kKernel, kCopy, kCollective };
 
 WorkKind workKindOf(const TraceName& name) {
   const std::string& text = name.text;
-  if (detail::startsWith(text, "nccl")) {
+  if (detail::isCollectiveOfDevice(name)) {
     return WorkKind::kCollective;
   }
   const bool isCopy = detail::startsWith(text, "Memcpy") || detail::startsWith(text, "Memset");
   return isCopy ? WorkKind::kCopy : WorkKind::kKernel;
 }
 
-/// Sorts and merges intervals.
-void unite(std::vector<Interval>* intervals) {
-  std::sort(intervals->begin(), intervals->end());
-  std::size_t size = 0;
-  for (const Interval& each : *intervals) {
-    if (size != 0 && each.first <= (*intervals)[size - 1].second) {
-      (*intervals)[size - 1].second = std::max((*intervals)[size - 1].second, each.second);
-    } else {
-      (*intervals)[size++] = each;
-    }
-  }
-  intervals->resize(size);
-}
-
-std::int64_t lengthOf(const std::vector<Interval>& united) {
+std::int64_t lengthOf(const std::vector<TimeInterval>& united) {
   std::int64_t sum = 0;
   for (const auto& [start, end] : united) {
     sum += end - start;
@@ -50,16 +39,11 @@ std::int64_t lengthOf(const std::vector<Interval>& united) {
   return sum;
 }
 
-std::int64_t commonLength(const std::vector<Interval>& a, const std::vector<Interval>& b) {
+std::int64_t commonLength(const std::vector<TimeInterval>& a, const std::vector<TimeInterval>& b) {
+  detail::CommonTime common(b);
   std::int64_t sum = 0;
-  auto other = b.begin();
-  for (const auto& [start, end] : a) {
-    while (other != b.end() && other->second <= start) {
-      ++other;
-    }
-    for (auto each = other; each != b.end() && each->first < end; ++each) {
-      sum += std::min(end, each->second) - std::max(start, each->first);
-    }
+  for (const TimeInterval& each : a) {
+    sum += common.with(each);
   }
   return sum;
 }
@@ -107,7 +91,7 @@ class Launchers {
         open.pop_back();
       }
       around.push_back(open.empty() ? kNone : open.back());
-      if ((spans[i].flags & kDetached) == 0 &&
+      if (detail::takesTimeOfThread(spans[i]) &&
           trace_.names[spans[i].name].kind != SpanKind::kRuntime) {
         open.push_back(i);
       }
@@ -123,8 +107,8 @@ class Launchers {
 class DeviceTally {
  public:
   void add(const TraceSpan& span, WorkKind kind, std::int64_t window, const std::string& launcher) {
-    const Interval interval(std::max<std::int64_t>(span.start, 0),
-                            std::min(span.start + span.duration, window));
+    const TimeInterval interval(std::max<std::int64_t>(span.start, 0),
+                                std::min(span.start + span.duration, window));
     if (interval.first >= interval.second) {
       return;
     }
@@ -140,9 +124,9 @@ class DeviceTally {
 
   DeviceSummary build(int device, std::int64_t window) && {
     for (auto& [kind, intervals] : byKind_) {
-      unite(&intervals);
+      detail::unite(&intervals);
     }
-    unite(&all_);
+    detail::unite(&all_);
     DeviceSummary summary;
     summary.device = device;
     summary.window = window;
@@ -160,8 +144,8 @@ class DeviceTally {
   }
 
  private:
-  std::map<WorkKind, std::vector<Interval>> byKind_;
-  std::vector<Interval> all_;
+  std::map<WorkKind, std::vector<TimeInterval>> byKind_;
+  std::vector<TimeInterval> all_;
   std::map<std::string, LaunchSummary> launchers_;
 };
 

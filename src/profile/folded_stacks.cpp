@@ -6,28 +6,25 @@
 #include <utility>
 #include <vector>
 
-#include "profile/span_context.h"
 #include "profile/span_stacks.h"
+#include "trace/thread_time.h"
 
 namespace steptape {
 namespace {
 
 using detail::SpanStacks;
 
-/// Returns the time of each span without the spans directly inside. A detached span has none.
+/// Returns the time of each span without the spans inside.
 std::vector<std::int64_t> selfTimes(const std::vector<TraceSpan>& spans) {
-  const std::vector<std::uint32_t> parents = detail::parentsOf(spans);
-  std::vector<std::int64_t> self(spans.size(), 0);
-  for (std::size_t i = 0; i < spans.size(); ++i) {
-    if ((spans[i].flags & kDetached) != 0) {
-      continue;
+  struct : detail::ThreadVisitor {
+    std::vector<std::int64_t> self;
+    void end(std::size_t i, std::int64_t time, const std::vector<detail::OpenSpan>&) {
+      self[i] = time;
     }
-    self[i] += spans[i].duration;
-    if (parents[i] != detail::kNoSpan) {
-      self[parents[i]] -= spans[i].duration;
-    }
-  }
-  return self;
+  } visitor;
+  visitor.self.resize(spans.size());
+  detail::visitThread(spans, &visitor);
+  return std::move(visitor.self);
 }
 
 void addProcess(const Trace& trace, const std::string& root,

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "profile/step_parts.h"
+#include "trace/thread_time.h"
 
 namespace steptape::detail {
 namespace {
@@ -60,18 +61,19 @@ std::vector<ForwardCall> forwardCalls(const Trace& trace, const TraceStep& step,
                                       const SpanModules& modules) {
   const std::vector<TraceSpan>& spans = trace.threads[step.thread].spans;
   const std::int64_t stepEnd = step.start + step.duration;
+  const std::vector<StepPart> parts = ownPartsOf(trace.names);
   CallsInThemselves inThemselves;
   std::vector<ForwardCall> calls;
   std::int64_t otherPartUntil = std::numeric_limits<std::int64_t>::min();
   for (std::size_t i = 0; i < spans.size(); ++i) {
     const TraceSpan& span = spans[i];
     const std::int64_t end = span.start + span.duration;
-    if (span.start < step.start || end > stepEnd || (span.flags & kDetached) != 0 ||
+    if (span.start < step.start || end > stepEnd || !takesTimeOfThread(span) ||
         span.start < otherPartUntil) {
       continue;
     }
     const TraceName& name = trace.names[span.name];
-    if (ownPartOf(name) != nullptr) {
+    if (parts[span.name] != nullptr) {
       otherPartUntil = end;
     } else if (name.kind == SpanKind::kOperator) {
       const ForwardCall call{i, &name.text, &modules.of(step.thread, i), span.start, end};

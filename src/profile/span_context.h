@@ -12,12 +12,12 @@ namespace steptape::detail {
 
 inline constexpr std::uint32_t kNoSpan = ~std::uint32_t{0};
 
-/// Returns the enclosing span of each span of a thread, or kNoSpan. Detached spans neither have nor
-/// are parents.
+/// Returns the enclosing span of each span of a thread, or kNoSpan; see visitThread(). Spans that
+/// take no time of the thread neither have nor are parents.
 std::vector<std::uint32_t> parentsOf(const std::vector<TraceSpan>& spans);
 
 /// Finds the module of each span of a trace: that of its details, else that of its forward operator
-/// or of the enclosing span.
+/// or of the enclosing span. The span of a call of a module in PyTorch's traces has that module.
 ///
 /// @threads Thread-compatible: const methods may run concurrently.
 class SpanModules {
@@ -29,11 +29,11 @@ class SpanModules {
   const std::string& of(std::size_t thread, std::size_t span) const;
 
  private:
-  void inherit(std::size_t thread);
+  void inheritAll();
 
   const Trace& trace_;
-  /// By thread and span: the number of the details that contain the module.
-  std::vector<std::vector<std::uint32_t>> details_;
+  std::vector<std::string> modules_{std::string()};
+  std::vector<std::vector<std::uint32_t>> ofSpans_;  // by thread and span: index into modules_
 };
 
 /// Finds the span that was open on a thread at a time.

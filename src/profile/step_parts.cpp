@@ -1,11 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/step_parts.h"
 
+#include <optional>
+
 #include "base/text.h"
+#include "trace/known_names.h"
 
 namespace steptape::detail {
+namespace {
 
-std::int64_t StepSummary::*ownPartOf(const TraceName& name) {
+StepPart partOf(NameMeaning meaning) {
+  switch (meaning) {
+    case NameMeaning::kCollective:
+      return &StepSummary::transfer;
+    case NameMeaning::kWait:
+      return &StepSummary::wait;
+    case NameMeaning::kInput:
+      return &StepSummary::input;
+    case NameMeaning::kForward:
+      return &StepSummary::forward;
+    case NameMeaning::kBackward:
+      return &StepSummary::backward;
+    case NameMeaning::kOptimizer:
+      return &StepSummary::optimizer;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+StepPart ownPartOf(const TraceName& name) {
   switch (name.kind) {
     case SpanKind::kInput:
       return &StepSummary::input;
@@ -15,14 +39,25 @@ std::int64_t StepSummary::*ownPartOf(const TraceName& name) {
       return &StepSummary::transfer;
     case SpanKind::kBackward:
       return &StepSummary::backward;
-    case SpanKind::kOperator:
-      // Autograd's own work around a backward node.
-      return startsWith(name.text, "autograd::engine::") ? &StepSummary::backward : nullptr;
-    default:
-      return startsWith(name.text, "optimizer") || startsWith(name.text, "Optimizer.step")
-                 ? &StepSummary::optimizer
-                 : nullptr;
+    default: {
+      const std::optional<NameMeaning> meaning = meaningOf(name.text, name.kind);
+      return meaning ? partOf(*meaning) : nullptr;
+    }
   }
+}
+
+std::vector<StepPart> ownPartsOf(const std::vector<TraceName>& names) {
+  std::vector<StepPart> parts;
+  parts.reserve(names.size());
+  for (const TraceName& name : names) {
+    parts.push_back(ownPartOf(name));
+  }
+  return parts;
+}
+
+bool isCollectiveOfDevice(const TraceName& name) {
+  return startsWith(name.text, "nccl") ||
+         meaningOf(name.text, name.kind) == NameMeaning::kCollective;
 }
 
 }  // namespace steptape::detail

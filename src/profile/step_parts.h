@@ -2,14 +2,23 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "steptape/profile/trace_summary.h"
 #include "steptape/trace/trace.h"
 
 namespace steptape::detail {
 
+using StepPart = std::int64_t StepSummary::*;
+
 /// Returns the part of a step to which a span and everything inside it belong; null if enclosing or
 /// inner spans decide.
-std::int64_t StepSummary::*ownPartOf(const TraceName& name);
+StepPart ownPartOf(const TraceName& name);
+
+/// Returns the part of each name. Cheaper than to ask for each span.
+std::vector<StepPart> ownPartsOf(const std::vector<TraceName>& names);
+
+/// Returns whether a kernel is a collective, by its name: those of NCCL and RCCL begin with "nccl".
+bool isCollectiveOfDevice(const TraceName& name);
 
 }  // namespace steptape::detail

@@ -4,77 +4,50 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include "profile/span_context.h"
 #include "profile/span_stacks.h"
-#include "profile/step_parts.h"
+#include "trace/thread_time.h"
 
 namespace steptape {
 namespace {
 
+using detail::endOf;
+using detail::OpenSpan;
+using detail::takesTimeOfThread;
+
 constexpr const char* kNoModule = "(no module)";
 constexpr const char* kNoOperator = "(no operator)";
 
-bool isDetached(const TraceSpan& span) {
-  return (span.flags & kDetached) != 0;
-}
-
-std::int64_t endOf(const TraceSpan& span) {
-  return span.start + span.duration;
-}
-
-/// An enclosing span during the iteration over a thread's spans.
-struct OpenSpan {
-  std::size_t index;
-  std::int64_t end;
-  std::int64_t inChildren = 0;
-};
-
-/// Iterates over the spans of a thread as they open and close. Detached spans are reported without
-/// enclosing spans.
-///
-/// @param onSpan Called when a span closes: its index, its time without its children's, and its
-///               enclosing spans, the outermost first.
-template <typename OnSpan>
-void walk(const std::vector<TraceSpan>& spans, const OnSpan& onSpan) {
-  std::vector<OpenSpan> open;
-  const auto closeUntil = [&](std::int64_t time) {
-    while (!open.empty() && open.back().end <= time) {
-      const OpenSpan closed = open.back();
-      open.pop_back();
-      const std::int64_t duration = spans[closed.index].duration;
-      if (!open.empty()) {
-        open.back().inChildren += duration;
-      }
-      onSpan(closed.index, duration - closed.inChildren, open);
-    }
-  };
-  for (std::size_t i = 0; i < spans.size(); ++i) {
-    if (isDetached(spans[i])) {
-      onSpan(i, 0, std::vector<OpenSpan>());
-      continue;
-    }
-    closeUntil(spans[i].start);
-    open.push_back({i, endOf(spans[i])});
-  }
-  closeUntil(INT64_MAX);
-}
-
+/// Sums the spans of a trace by row of a table.
 class SpanTally {
  public:
   SpanTally(const Trace& trace, OpGrouping grouping)
-      : trace_(trace), grouping_(grouping), modules_(trace) {
+      : trace_(trace), grouping_(grouping), openCalls_(trace.names.size(), 0) {
+    if (grouping == OpGrouping::kModule) {
+      modules_.emplace(trace);
+    }
     if (grouping == OpGrouping::kStack) {
       stacks_.emplace(trace);
+    }
+    // Entries of the name table may differ in category and color only.
+    std::map<std::pair<std::string_view, SpanKind>, std::uint32_t> firstOfRow;
+    for (const TraceName& name : trace.names) {
+      const auto number = static_cast<std::uint32_t>(sameRow_.size());
+      const std::pair<std::string_view, SpanKind> key(name.text, name.kind);
+      sameRow_.push_back(firstOfRow.emplace(key, number).first->second);
     }
   }
 
   OpProfile build() {
-    for (std::size_t thread = 0; thread < trace_.threads.size(); ++thread) {
-      addThread(thread);
+    for (thread_ = 0; thread_ < trace_.threads.size(); ++thread_) {
+      const std::vector<TraceSpan>& spans = trace_.threads[thread_].spans;
+      cover(spans);
+      detail::visitThread(spans, this);
     }
     OpProfile profile;
     for (auto& [key, op] : operators_) {
@@ -91,11 +64,40 @@ class SpanTally {
     return profile;
   }
 
+  // For visitThread().
+  void begin(std::size_t i, const std::vector<OpenSpan>& around) {
+    const TraceSpan& span = spanAt(i);
+    if (grouping_ == OpGrouping::kModule) {
+      if (isOperator(i)) {
+        beginInModule(i, around);
+      }
+      return;
+    }
+    const SpanDetails& details = trace_.details[span.details];
+    OpStats& op = rowOf(i);
+    ++op.calls;
+    op.flops += details.flops;
+    op.bytes += details.bytes;
+    if (openCalls_[sameRow_[span.name]]++ == 0 || !takesTimeOfThread(span)) {
+      op.total += std::chrono::nanoseconds(span.duration);
+    }
+  }
+  void pass(std::int64_t, std::int64_t, const std::vector<OpenSpan>&) {}
+  void end(std::size_t i, std::int64_t self, const std::vector<OpenSpan>&) {
+    if (grouping_ != OpGrouping::kModule) {
+      --openCalls_[sameRow_[spanAt(i).name]];
+      rowOf(i).self += std::chrono::nanoseconds(self);
+    } else if (isOperator(i)) {
+      moduleRow(i).self += std::chrono::nanoseconds(self);
+    }
+  }
+
  private:
   using Key = std::tuple<std::string, SpanKind, std::string>;
 
-  void addThread(std::size_t thread) {
-    const std::vector<TraceSpan>& spans = trace_.threads[thread].spans;
+  const TraceSpan& spanAt(std::size_t i) const { return trace_.threads[thread_].spans[i]; }
+
+  void cover(const std::vector<TraceSpan>& spans) {
     std::int64_t coveredUntil = INT64_MIN;
     for (const TraceSpan& span : spans) {
       if (endOf(span) > coveredUntil) {
@@ -103,60 +105,46 @@ class SpanTally {
         coveredUntil = endOf(span);
       }
     }
-    walk(spans, [&](std::size_t i, std::int64_t self, const std::vector<OpenSpan>& around) {
-      add(thread, i, self, around);
-    });
   }
 
-  void add(std::size_t thread, std::size_t i, std::int64_t self,
-           const std::vector<OpenSpan>& around) {
-    const std::vector<TraceSpan>& spans = trace_.threads[thread].spans;
-    const TraceSpan& span = spans[i];
-    const TraceName& name = trace_.names[span.name];
+  void beginInModule(std::size_t i, const std::vector<OpenSpan>& around) {
+    OpStats& op = moduleRow(i);
+    const TraceSpan& span = spanAt(i);
     const SpanDetails& details = trace_.details[span.details];
-    if (grouping_ == OpGrouping::kModule) {
-      if (name.kind == SpanKind::kOperator || name.kind == SpanKind::kBackward) {
-        addToModule(thread, i, self, around);
-      }
-      return;
-    }
-    OpStats& op =
-        row({stacks_ ? stacks_->pathOf(stacks_->of(thread, i), name) : name.text, name.kind,
-             grouping_ == OpGrouping::kShape ? details.shapes : std::string()});
-    ++op.calls;
-    op.self += std::chrono::nanoseconds(self);
+    op.module = modules_->of(thread_, i);
     op.flops += details.flops;
-    op.bytes += details.bytes;
-    const bool isNested = std::any_of(around.begin(), around.end(), [&](const OpenSpan& outer) {
-      const TraceName& outerName = trace_.names[spans[outer.index].name];
-      return outerName.kind == name.kind && outerName.text == name.text;
-    });
-    if (!isNested) {
-      op.total += std::chrono::nanoseconds(span.duration);
-    }
-  }
-
-  void addToModule(std::size_t thread, std::size_t i, std::int64_t self,
-                   const std::vector<OpenSpan>& around) {
-    const std::string& module = modules_.of(thread, i);
-    OpStats& op = row({module.empty() ? kNoModule : module, SpanKind::kOperator, ""});
-    const TraceSpan& span = trace_.threads[thread].spans[i];
-    const SpanDetails& details = trace_.details[span.details];
-    op.module = module;
-    op.self += std::chrono::nanoseconds(self);
-    op.flops += details.flops;
-    const bool isInside = !around.empty() && modules_.of(thread, around.back().index) == module &&
-                          isOperator(thread, around.back().index);
-    if (!isInside) {
+    const bool isInModule = !around.empty() && isOperator(around.back().index) &&
+                            modules_->of(thread_, around.back().index) == op.module;
+    if (!isInModule) {
       ++op.calls;
       op.bytes += details.bytes;
       op.total += std::chrono::nanoseconds(span.duration);
     }
   }
 
-  bool isOperator(std::size_t thread, std::size_t i) const {
-    const SpanKind kind = trace_.names[trace_.threads[thread].spans[i].name].kind;
+  bool isOperator(std::size_t i) const {
+    const SpanKind kind = trace_.names[spanAt(i).name].kind;
     return kind == SpanKind::kOperator || kind == SpanKind::kBackward;
+  }
+
+  OpStats& moduleRow(std::size_t i) {
+    const std::string& module = modules_->of(thread_, i);
+    return row({module.empty() ? kNoModule : module, SpanKind::kOperator, ""});
+  }
+
+  /// Returns the row of a span. A search by text for each span would take most of the time.
+  OpStats& rowOf(std::size_t i) {
+    const TraceSpan& span = spanAt(i);
+    const std::uint32_t part = stacks_                           ? stacks_->of(thread_, i)
+                               : grouping_ == OpGrouping::kShape ? span.details
+                                                                 : 0;
+    OpStats*& known = known_[std::uint64_t{sameRow_[span.name]} << 32 | part];
+    if (known == nullptr) {
+      const TraceName& name = trace_.names[span.name];
+      known = &row({stacks_ ? stacks_->pathOf(part, name) : name.text, name.kind,
+                    grouping_ == OpGrouping::kShape ? trace_.details[part].shapes : std::string()});
+    }
+    return *known;
   }
 
   OpStats& row(const Key& key) {
@@ -167,15 +155,18 @@ class SpanTally {
     return op;
   }
 
-  /// Returns the time in which any thread was in a span.
+  /// Returns the time of the window in which any thread was in a span.
   std::int64_t covered() {
     std::sort(intervals_.begin(), intervals_.end());
+    // Other profilers' spans may begin before their window, or end after it.
+    const bool hasWindow = trace_.duration > 0;
     std::int64_t sum = 0;
-    std::int64_t until = INT64_MIN;
-    for (const auto& [start, end] : intervals_) {
-      if (end > until) {
-        sum += end - std::max(start, until);
-        until = end;
+    std::int64_t until = hasWindow ? 0 : INT64_MIN;
+    for (const auto& [start, spanEnd] : intervals_) {
+      const std::int64_t last = hasWindow ? std::min(spanEnd, trace_.duration) : spanEnd;
+      if (last > until) {
+        sum += last - std::max(start, until);
+        until = last;
       }
     }
     return sum;
@@ -183,48 +174,15 @@ class SpanTally {
 
   const Trace& trace_;
   const OpGrouping grouping_;
-  const detail::SpanModules modules_;
-  std::optional<detail::SpanStacks> stacks_;  // for kStack
+  std::optional<detail::SpanModules> modules_;  // for kModule
+  std::optional<detail::SpanStacks> stacks_;    // for kStack
   std::map<Key, OpStats> operators_;
+  std::unordered_map<std::uint64_t, OpStats*> known_;  // by name, and details or stack
+  std::vector<std::uint32_t> sameRow_;                 // by name: the first one with its row
+  std::vector<std::uint32_t> openCalls_;               // by name: open spans of its row
+  std::size_t thread_ = 0;                             // being visited
   std::vector<std::pair<std::int64_t, std::int64_t>> intervals_;
 };
-
-bool isInOperator(const Trace& trace, const std::vector<TraceSpan>& spans,
-                  const std::vector<OpenSpan>& around) {
-  return std::any_of(around.begin(), around.end(), [&](const OpenSpan& outer) {
-    return trace.names[spans[outer.index].name].kind == SpanKind::kOperator;
-  });
-}
-
-/// Returns the part to which the self time of a span belongs.
-std::int64_t* partOf(StepSummary& step, const Trace& trace, const std::vector<TraceSpan>& spans,
-                     std::size_t i, const std::vector<OpenSpan>& around) {
-  const TraceName& name = trace.names[spans[i].name];
-  if (const auto part = detail::ownPartOf(name)) {
-    return &(step.*part);
-  }
-  for (auto outer = around.rbegin(); outer != around.rend(); ++outer) {
-    if (const auto part = detail::ownPartOf(trace.names[spans[outer->index].name])) {
-      return &(step.*part);
-    }
-  }
-  const bool isForward = name.kind == SpanKind::kOperator ||
-                         (name.kind == SpanKind::kRuntime && isInOperator(trace, spans, around));
-  return isForward ? &step.forward : &step.other;
-}
-
-/// Returns the step that contains a span on the thread that makes steps; null if there is none.
-const TraceStep* stepAround(const Trace& trace, std::size_t thread, const TraceSpan& span) {
-  const auto behind =
-      std::upper_bound(trace.steps.begin(), trace.steps.end(), span.start,
-                       [](std::int64_t time, const TraceStep& step) { return time < step.start; });
-  if (behind == trace.steps.begin()) {
-    return nullptr;
-  }
-  const TraceStep& step = *(behind - 1);
-  const bool isAround = step.thread == thread && endOf(span) <= step.start + step.duration;
-  return isAround ? &step : nullptr;
-}
 
 /// Sums the memory of one device.
 class MemoryTally {
@@ -303,31 +261,6 @@ class MemoryTally {
 
 OpProfile summarize(const Trace& trace, OpGrouping grouping) {
   return SpanTally(trace, grouping).build();
-}
-
-std::vector<StepSummary> summarizeSteps(const Trace& trace) {
-  std::vector<StepSummary> steps;
-  for (const TraceStep& step : trace.steps) {
-    StepSummary& summary = steps.emplace_back();
-    summary.number = step.number;
-    summary.total = step.duration;
-  }
-  for (std::size_t thread = 0; thread < trace.threads.size(); ++thread) {
-    const std::vector<TraceSpan>& spans = trace.threads[thread].spans;
-    walk(spans, [&](std::size_t i, std::int64_t self, const std::vector<OpenSpan>& around) {
-      const TraceStep* const step = stepAround(trace, thread, spans[i]);
-      if (step == nullptr || isDetached(spans[i])) {
-        return;
-      }
-      StepSummary& summary = steps[static_cast<std::size_t>(step - trace.steps.data())];
-      *partOf(summary, trace, spans, i, around) += self;
-    });
-  }
-  for (StepSummary& step : steps) {
-    step.other = step.total - step.input - step.forward - step.backward - step.optimizer -
-                 step.transfer - step.wait;
-  }
-  return steps;
 }
 
 std::vector<MemorySummary> summarizeMemory(const Trace& trace) {

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "trace/thread_time.h"
+
 namespace steptape::detail {
 namespace {
 
@@ -25,6 +27,7 @@ class CallTree {
         add(thread.spans);
       }
     }
+    addChildren();
     for (Call& call : calls_) {
       std::sort(call.children.begin(), call.children.end(), [&](std::size_t a, std::size_t b) {
         return calls_[a].total != calls_[b].total ? calls_[a].total > calls_[b].total
@@ -35,26 +38,36 @@ class CallTree {
   }
 
  private:
-  struct OpenCall {
-    std::size_t call;
-    std::int64_t end;
+  /// Adds the time of a thread to the calls themselves.
+  struct Adder : ThreadVisitor {
+    CallTree* tree;
+    const std::vector<TraceSpan>* spans;
+    std::vector<std::size_t> calls{0};  // of the open spans, after the call that contains all
+
+    void begin(std::size_t i, const std::vector<OpenSpan>& around) {
+      if (takesTimeOfThread((*spans)[i])) {
+        calls.resize(around.size() + 1);
+        calls.push_back(tree->childOf(calls.back(), (*spans)[i].name));
+      }
+    }
+    void pass(std::int64_t from, std::int64_t to, const std::vector<OpenSpan>& open) {
+      tree->calls_[calls[open.size()]].total += to - from;
+    }
   };
 
   void add(const std::vector<TraceSpan>& spans) {
-    std::vector<OpenCall> open{{0, INT64_MAX}};
-    for (const TraceSpan& span : spans) {
-      if ((span.flags & kDetached) != 0) {
-        continue;
+    Adder adder;
+    adder.tree = this;
+    adder.spans = &spans;
+    visitThread(spans, &adder);
+  }
+
+  /// Adds the time of each call to that of the calls around it. Children have higher numbers.
+  void addChildren() {
+    for (std::size_t i = calls_.size(); i-- > 0;) {
+      for (const std::size_t child : calls_[i].children) {
+        calls_[i].total += calls_[child].total;
       }
-      while (open.back().end <= span.start) {
-        open.pop_back();
-      }
-      const std::size_t call = childOf(open.back().call, span.name);
-      calls_[call].total += span.duration;
-      if (open.size() == 1) {
-        calls_[0].total += span.duration;
-      }
-      open.push_back({call, span.start + span.duration});
     }
   }
 

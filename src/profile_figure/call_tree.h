@@ -13,7 +13,7 @@ namespace steptape::detail {
 /// All spans of one name that were called by the same path.
 struct Call {
   std::string name;
-  std::int64_t total = 0;             ///< Sum of their durations in ns.
+  std::int64_t total = 0;             ///< Time in ns in them and in the calls inside.
   std::vector<std::size_t> children;  ///< Indices; by decreasing time.
 };
 

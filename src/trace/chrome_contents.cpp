@@ -13,6 +13,8 @@
 #include "trace/chrome_events.h"
 #include "trace/chrome_format.h"
 #include "trace/json_value.h"
+#include "trace/known_names.h"
+#include "trace/thread_time.h"
 
 namespace steptape::detail {
 namespace {
@@ -35,23 +37,22 @@ void findBackwardNodes(std::vector<TraceName>* names) {
   }
 }
 
-/// Sets SpanFlag::kNestedInItself. REQUIRES: nestSpans().
-void markNestedInItself(std::vector<TraceSpan>* spans, std::size_t names) {
-  std::vector<std::uint32_t> open(names, 0);  // number of open spans by name
-  std::vector<const TraceSpan*> stack;
-  for (TraceSpan& span : *spans) {
-    while (!stack.empty() && stack.back()->start + stack.back()->duration <= span.start) {
-      --open[stack.back()->name];
-      stack.pop_back();
-    }
-    if ((span.flags & kDetached) == 0) {
-      if (open[span.name]++ != 0) {
-        span.flags |= kNestedInItself;
-      }
-      stack.push_back(&span);
+/// Sets SpanFlag::kNestedInItself.
+class SelfNesting : public ThreadVisitor {
+ public:
+  SelfNesting(std::vector<TraceSpan>* spans, std::size_t names) : spans_(*spans), open_(names, 0) {}
+
+  void begin(std::size_t i, const std::vector<OpenSpan>&) {
+    if (open_[spans_[i].name]++ != 0 && takesTimeOfThread(spans_[i])) {
+      spans_[i].flags |= kNestedInItself;
     }
   }
-}
+  void end(std::size_t i, std::int64_t, const std::vector<OpenSpan>&) { --open_[spans_[i].name]; }
+
+ private:
+  std::vector<TraceSpan>& spans_;
+  std::vector<std::uint32_t> open_;  // number of open spans by name
+};
 
 /// Removes spans whose end is not in the file.
 /// @return the number of removed spans.
@@ -82,8 +83,40 @@ void findTorchThreads(const ChromeContents::Flow& flow, const std::vector<TraceN
   }
 }
 
+/// Sorts the steps. One that overlaps the next by a rounding ends where the next begins. One that
+/// begins inside another step of its thread becomes a span.
+void orderSteps(Process* process, std::vector<Row>* rows, TraceTables* tables) {
+  std::vector<TraceStep>& steps = process->trace.steps;
+  std::stable_sort(steps.begin(), steps.end(),
+                   [](const auto& a, const auto& b) { return a.start < b.start; });
+  std::map<std::size_t, TraceStep*> last;  // by thread
+  std::size_t kept = 0;
+  for (const TraceStep& step : steps) {
+    TraceStep*& before = last[step.thread];
+    const std::int64_t overlap =
+        before == nullptr ? 0 : before->start + before->duration - step.start;
+    if (overlap > std::min(kRoundingNanos, step.duration)) {
+      TraceSpan& span = (*rows)[step.thread].thread.spans.emplace_back();
+      span.start = step.start;
+      span.duration = step.duration;
+      span.name = tables->numberOf(
+          TraceName{kStepPrefix + std::to_string(step.number), SpanKind::kUserScope});
+      continue;
+    }
+    if (overlap > 0) {
+      before->duration -= overlap;
+    }
+    steps[kept] = step;
+    before = &steps[kept++];
+  }
+  steps.resize(kept);
+}
+
 /// Sorts the spans of each row, and derives data that the events do not contain.
 void finishRows(ChromeContents* contents) {
+  for (Process& process : contents->processes) {
+    orderSteps(&process, &contents->rows, &contents->tables);
+  }
   const std::vector<TraceName>& names = contents->tables.names();
   for (Row& row : contents->rows) {
     contents->strangers += removeUnfinished(&row.thread.spans);
@@ -251,26 +284,9 @@ void stateFacts(const ChromeContents& contents, const std::string& processId, Tr
   trace->duration = end - trace->originNanos;
 }
 
-/// Sorts the steps.
-/// @return the number of removed steps, which overlap another step of their thread.
-std::uint64_t orderSteps(std::vector<TraceStep>* steps) {
-  std::stable_sort(steps->begin(), steps->end(),
-                   [](const auto& a, const auto& b) { return a.start < b.start; });
-  std::map<std::size_t, std::int64_t> ends;  // end of the last step of each thread
-  const auto overlapping = std::remove_if(steps->begin(), steps->end(), [&](const TraceStep& step) {
-    const auto [end, isFirst] = ends.try_emplace(step.thread, step.start);
-    if (step.start < end->second) {
-      return true;
-    }
-    end->second = step.start + step.duration;
-    return false;
-  });
-  const auto left = static_cast<std::uint64_t>(steps->end() - overlapping);
-  steps->erase(overlapping, steps->end());
-  return left;
-}
-
 void sortByTime(Trace* trace) {
+  std::stable_sort(trace->steps.begin(), trace->steps.end(),
+                   [](const auto& a, const auto& b) { return a.start < b.start; });
   std::stable_sort(trace->memory.begin(), trace->memory.end(),
                    [](const auto& a, const auto& b) { return a.time < b.time; });
   for (TraceCounter& counter : trace->counters) {
@@ -286,6 +302,7 @@ std::vector<Trace> assembleTraces(ChromeContents contents) {
                                   [](const Process& process) { return process.isOurs; });
   if (!isOurs) {
     findBackwardNodes(&contents.tables.names());
+    recognizeKinds(&contents.tables.names());
   }
   finishRows(&contents);
   const std::vector<std::size_t> hosts = hostsOf(contents);
@@ -307,11 +324,11 @@ std::vector<Trace> assembleTraces(ChromeContents contents) {
       *time -= origin;
     });
     trace.originNanos += contents.baseNanos;
-    contents.strangers += orderSteps(&trace.steps);
     sortByTime(&trace);
     contents.tables.giveOwnTables(&trace);
     for (TraceThread& thread : trace.threads) {
-      markNestedInItself(&thread.spans, trace.names.size());
+      SelfNesting nesting(&thread.spans, trace.names.size());
+      visitThread(thread.spans, &nesting);
     }
     traces.push_back(std::move(trace));
   }

@@ -35,6 +35,9 @@ inline constexpr char kTorchThread[] = "Torch thread id";
 /// Argument of copies and fills, derived from their bytes and duration.
 inline constexpr char kThroughput[] = "memory bandwidth (GB/s)";
 
+/// Argument of a span that is not a slice because it does not nest, but took time of its thread.
+inline constexpr char kOverlapOnThread[] = "overlaps on its thread";
+
 /// Returns the name shown for a thread without a name.
 inline std::string unnamedThread(std::uint64_t id, int device) {
   return (device < 0 ? "thread " : "stream ") + std::to_string(id);

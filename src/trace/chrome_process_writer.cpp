@@ -8,6 +8,7 @@
 
 #include "base/json_text.h"
 #include "trace/chrome_format.h"
+#include "trace/thread_time.h"
 #include "trace/trace_file.h"
 
 namespace steptape::detail {
@@ -76,6 +77,7 @@ ChromeProcessWriter::ChromeProcessWriter(const Trace& trace, std::int64_t proces
       value_(",\"value\":"),
       correlation_(",\"correlation\":"),
       throughput_(std::string(",\"") + kThroughput + "\":"),
+      overlap_(std::string(",\"") + kOverlapOnThread + "\":true"),
       time_(",\"ts\":"),
       timeOfAsync_("\",\"ts\":"),
       duration_(",\"dur\":") {}
@@ -230,6 +232,9 @@ void ChromeProcessWriter::writeSpan(const TraceSpan& span, bool isSlice, Row* ro
     text_->appendMicros(span.duration);
     return;
   }
+  if (takesTimeOfThread(span)) {
+    text_->append(&overlap_);
+  }
   const std::int64_t asyncId = span.correlation != 0 ? ++file_->lastSpan : file_->lastSpan;
   text_->append(&row->asyncBegin);
   text_->appendInteger(asyncId);
@@ -259,7 +264,7 @@ std::int64_t ChromeProcessWriter::externalIdOf(const TraceSpan& span) {
   if (isCall) {
     launchers_.emplace(span.correlation, id);
   } else if ((kind == SpanKind::kOperator || kind == SpanKind::kBackward) &&
-             (span.flags & kDetached) == 0) {
+             takesTimeOfThread(span)) {
     openOperators_.push_back({span.start + span.duration, id});
   }
   return id;

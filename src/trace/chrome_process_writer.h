@@ -89,8 +89,8 @@ class ChromeProcessWriter {
   SpanPhrases spans_;
   std::vector<ThreadSteps> steps_;  // of each thread
   std::vector<Row> rows_;           // of each thread
-  Phrase sequence_, forwardThread_, value_, correlation_, throughput_, time_, timeOfAsync_,
-      duration_;
+  Phrase sequence_, forwardThread_, value_, correlation_, throughput_, overlap_, time_,
+      timeOfAsync_, duration_;
   std::vector<OpenOperator> openOperators_;                    // the outermost first
   std::unordered_map<std::uint32_t, std::int64_t> launchers_;  // "External id" by correlation
   NumberSeries spanIds_, sequences_, times_;

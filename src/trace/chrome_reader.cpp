@@ -263,7 +263,10 @@ TraceSpan& ContentsReader::addSpan(const ChromeEvent& event, std::int64_t time,
 }
 
 void ContentsReader::beginAsync(const ChromeEvent& event, std::int64_t time) {
-  addSpan(event, time, ChromeContents::kUnfinished).flags |= kDetached;
+  TraceSpan& span = addSpan(event, time, ChromeContents::kUnfinished);
+  if (event.argument(detail::kOverlapOnThread) == nullptr) {
+    span.flags |= kDetached;
+  }
   const std::size_t row = rowOf(event);
   openSpans_[joined(event.category, event.id) + '\0' + event.processId.text] = {
       row, contents_.rows[row].thread.spans.size() - 1};

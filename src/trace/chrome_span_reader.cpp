@@ -101,10 +101,10 @@ class ArgumentReader {
     return value.integer() && *value.integer() > 0 && *value.integer() < SpanRecord::kNoSequence;
   }
   bool isLeftOut(std::string_view key) const {
-    constexpr std::array<std::string_view, 5> kNumbersOfEvents{
-        "External id", "Ev Idx", "Record function id", "Python id", "Python parent id"};
-    return std::find(kNumbersOfEvents.begin(), kNumbersOfEvents.end(), key) !=
-               kNumbersOfEvents.end() ||
+    constexpr std::array<std::string_view, 6> kOfEvents{"External id",        "Ev Idx",
+                                                        "Record function id", "Python id",
+                                                        "Python parent id",   kOverlapOnThread};
+    return std::find(kOfEvents.begin(), kOfEvents.end(), key) != kOfEvents.end() ||
            (isOfStream_ && (key == "stream" || key == "device"));
   }
 

@@ -10,12 +10,32 @@
 
 #include "base/text.h"
 #include "trace/autograd_node_prefix.h"
+#include "trace/thread_time.h"
 
 namespace steptape {
 namespace {
 
 bool comesFirst(const TraceSpan& a, const TraceSpan& b) {
   return a.start != b.start ? a.start < b.start : a.duration > b.duration;
+}
+
+constexpr std::uint8_t kOverlap = kDetached | kOverlapping;
+
+/// Marks and removes the open spans that end inside `span`, which began later.
+///
+/// @return false, and marks nothing, if one of them is at least as long as `span`.
+bool removeCrossed(const TraceSpan& span, std::vector<TraceSpan*>* open) {
+  const std::int64_t end = detail::endOf(span);
+  // They are the innermost ones; the first of them is the longest.
+  const auto crossed =
+      std::partition_point(open->begin(), open->end(),
+                           [end](const TraceSpan* outer) { return detail::endOf(*outer) >= end; });
+  if ((*crossed)->duration >= span.duration) {
+    return false;
+  }
+  std::for_each(crossed, open->end(), [](TraceSpan* shorter) { shorter->flags |= kOverlap; });
+  open->erase(crossed, open->end());
+  return true;
 }
 
 /// A span with the key that its forward operator and its backward node share.
@@ -84,19 +104,20 @@ void nestSpans(std::vector<TraceSpan>* spans) {
   if (!std::is_sorted(spans->begin(), spans->end(), comesFirst)) {
     std::stable_sort(spans->begin(), spans->end(), comesFirst);
   }
-  std::vector<std::int64_t> openEnds;
+  std::vector<TraceSpan*> open;  // each within the one before it
   for (TraceSpan& span : *spans) {
-    if ((span.flags & kDetached) != 0) {
+    if (!detail::takesTimeOfThread(span)) {
       continue;
     }
-    while (!openEnds.empty() && openEnds.back() <= span.start) {
-      openEnds.pop_back();
+    span.flags &= static_cast<std::uint8_t>(~kOverlap);  // of an earlier call
+    while (!open.empty() && detail::endOf(*open.back()) <= span.start) {
+      open.pop_back();
     }
-    const std::int64_t end = span.start + span.duration;
-    if (!openEnds.empty() && end > openEnds.back()) {
-      span.flags |= kDetached;
+    if (open.empty() || detail::endOf(span) <= detail::endOf(*open.back()) ||
+        removeCrossed(span, &open)) {
+      open.push_back(&span);
     } else {
-      openEnds.push_back(end);
+      span.flags |= kOverlap;
     }
   }
 }

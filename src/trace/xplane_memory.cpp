@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "trace/thread_time.h"
 #include "trace/xprof_names.h"
 
 namespace steptape::detail {
@@ -22,8 +23,7 @@ class RunningOperator {
     for (; next_ < thread_.spans.size() && thread_.spans[next_].start <= time; ++next_) {
       const TraceSpan& span = thread_.spans[next_];
       const SpanKind kind = trace_.names[span.name].kind;
-      if ((kind == SpanKind::kOperator || kind == SpanKind::kBackward) &&
-          (span.flags & kDetached) == 0) {
+      if ((kind == SpanKind::kOperator || kind == SpanKind::kBackward) && takesTimeOfThread(span)) {
         open_.push_back(&span);
       }
     }

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "base/whole_file.h"
 #include "event/xplane.h"
+#include "trace/known_names.h"
 #include "trace/xplane_clock.h"
 #include "trace/xplane_trace.h"
 #include "trace/xprof_names.h"
@@ -174,7 +175,9 @@ class PlaneReader {
       span.duration = end - start;
       if (const auto from = integer(event, detachedFrom_)) {
         hasOtherEvents = true;
-        span.flags |= kDetached;
+        if (find(event.stats, overlap_) == nullptr) {
+          span.flags |= kDetached;
+        }
         pending_.detached.push_back({device_, static_cast<std::uint64_t>(*from), span});
       } else {
         thread.spans.push_back(span);
@@ -234,9 +237,12 @@ class PlaneReader {
       const bool isZone = startsWith(name.name, detail::kZonePrefix);
       result.text = name.name.substr(isZone ? std::string_view(detail::kZonePrefix).size() : 0);
     }
-    result.kind = kindNamed(text(name.stats, ids_.of(detail::kKindStat)),
-                            device_ >= 0 ? SpanKind::kDevice : SpanKind::kZone);
+    const std::string kind = text(name.stats, ids_.of(detail::kKindStat));
+    result.kind = kindNamed(kind, device_ >= 0 ? SpanKind::kDevice : SpanKind::kZone);
     result.category = text(name.stats, ids_.of(detail::kCategoryStat));
+    if (kind.empty()) {
+      detail::recognizeKind(&result);
+    }
     if (const XStat* const color = find(name.stats, ids_.of(detail::kColorStat))) {
       result.color = static_cast<std::uint32_t>(integerOf(color->value));
     }
@@ -320,6 +326,7 @@ class PlaneReader {
   const std::int64_t stepNumber_ = ids_.of(detail::kStepNumberStat);
   const std::int64_t thread_ = ids_.of(detail::kThreadStat);
   const std::int64_t detachedFrom_ = ids_.of(detail::kDetachedFromStat);
+  const std::int64_t overlap_ = ids_.of(detail::kOverlapStat);
   const std::int64_t value_ = ids_.of(detail::kValueStat);
   const std::int64_t correlation_ = ids_.of(detail::kCorrelationStat);
   const std::int64_t sequence_ = ids_.of(detail::kSequenceStat);

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "trace/chrome_events.h"
+#include "trace/thread_time.h"
 #include "trace/xprof_names.h"
 
 namespace steptape::detail {
@@ -110,6 +111,9 @@ void XPlaneSpans::add(const TraceSpan& span, const XPlaneSpanFacts& facts, XLine
   }
   if (facts.thread) {
     line->addStat(plane_.statId(kDetachedFromStat), *facts.thread);
+    if (takesTimeOfThread(span)) {
+      line->addStat(plane_.statId(kOverlapStat), std::int64_t{1});
+    }
   }
   if ((span.flags & kHasValue) != 0) {
     line->addStat(value_, span.value);

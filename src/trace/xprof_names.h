@@ -66,6 +66,7 @@ inline constexpr char kCategoryStat[] = "category";
 inline constexpr char kColorStat[] = "color";
 inline constexpr char kThreadStat[] = "thread";
 inline constexpr char kDetachedFromStat[] = "detached from thread";
+inline constexpr char kOverlapStat[] = "overlaps on its thread";  ///< With kDetachedFromStat.
 inline constexpr char kValueStat[] = "value";
 inline constexpr char kSequenceStat[] = "Sequence number";
 inline constexpr char kForwardThreadStat[] = "Fwd thread id";

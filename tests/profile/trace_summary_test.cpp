@@ -106,6 +106,20 @@ TEST(Summarize, CountsABackwardNodeForTheModuleOfItsForwardOperator) {
   EXPECT_EQ(find(summarize(trace, OpGrouping::kModule), "fc1").self, nanoseconds(200));
 }
 
+TEST(Summarize, FindsTheModulesOfTorchInTheSpansAroundTheirCalls) {
+  const Trace trace = SpanChain()
+                          .span("nn.Module: Net_0", SpanKind::kZone, 0, 100)
+                          .op("dropout", 5, 10)
+                          .span("nn.Module: Linear_0", SpanKind::kZone, 10, 60)
+                          .op("addmm", 20, 50, 7)
+                          .span("AddmmBackward0", SpanKind::kBackward, 200, 300, 7)
+                          .build();
+  const OpProfile byModule = summarize(trace, OpGrouping::kModule);
+  EXPECT_EQ(byModule.operators.size(), 2U);
+  EXPECT_EQ(find(byModule, "Net_0").self, nanoseconds(5));
+  EXPECT_EQ(find(byModule, "Linear_0").self, nanoseconds(130));
+}
+
 TEST(SummarizeSteps, GivesEachMomentToTheInnermostPart) {
   const Trace trace = SpanChain()
                           .step(7, 0, 1000)
@@ -132,20 +146,6 @@ TEST(SummarizeSteps, GivesEachMomentToTheInnermostPart) {
   EXPECT_EQ(steps[0].wait, 70);
   EXPECT_EQ(steps[0].optimizer, 200);
   EXPECT_EQ(steps[0].other, 200) << "the forward zone's own time and what nothing covers";
-}
-
-TEST(SummarizeSteps, LeavesOutOtherThreadsAndWhatCrossesAStep) {
-  const Trace trace = SpanChain()
-                          .step(0, 0, 500)
-                          .step(1, 500, 1000)
-                          .op("across", 400, 600)
-                          .onThread(1)
-                          .op("elsewhere", 0, 400)
-                          .build();
-  for (const StepSummary& step : summarizeSteps(trace)) {
-    EXPECT_EQ(step.forward, 0);
-    EXPECT_EQ(step.other, 500);
-  }
 }
 
 TEST(SummarizeSteps, TakesThePartsFromTheThreadOfTheSteps) {

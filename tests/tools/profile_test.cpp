@@ -29,6 +29,11 @@ class Profile : public TraceFixture {
     return nlohmann::json::parse(outcome.out);
   }
 
+  /// Returns the path of a trace that the real PyTorch wrote.
+  static std::string goldenTrace(const std::string& name) {
+    return STEPTAPE_SOURCE_DIR "/tests/golden/torch_traces/" + name;
+  }
+
   static std::vector<std::string> namesIn(const nlohmann::json& operators) {
     std::vector<std::string> names;
     for (const nlohmann::json& op : operators) {
@@ -186,6 +191,39 @@ TEST_F(Profile, NamesTheSlowestRank) {
           "  rank 2 on node9, process 4244 (train)     81.000      3   27.000   13.000   13.000\n"
           "\n"
           "  slowest: rank 1 on node8, 25.000 ms of work a step, 1.92 times the others' mean\n"));
+}
+
+// Rank 1 sleeps 30 ms in each step. Rank 0 waits for it in gloo:all_reduce, on Gloo's thread.
+TEST_F(Profile, NamesTheSlowestRankOfTorchsDataParallel) {
+  const nlohmann::json job = json(goldenTrace("ddp"));
+  EXPECT_EQ(job.at("ranks").at("slowest").at("rank"), 1);
+  EXPECT_GT(job.at("ranks").at("slowest").at("ratio_to_others"), 10);
+  for (const nlohmann::json& step : job.at("traces").at(0).at("steps")) {
+    EXPECT_GT(step.at("transfer_ms"), 30);
+  }
+  for (const nlohmann::json& step : job.at("traces").at(1).at("steps")) {
+    EXPECT_LT(step.at("transfer_ms"), 2);
+    EXPECT_GT(step.at("other_ms"), 30);
+  }
+}
+
+// The optimizer's scope begins and ends inside Python calls that do not enclose it.
+TEST_F(Profile, MeasuresTheScopesOfTorchWithPythonStacks) {
+  const nlohmann::json trace = json(goldenTrace("with_stack.pt.trace.json")).at("traces").at(0);
+  double optimizer = 0;
+  double input = 0;
+  for (const nlohmann::json& step : trace.at("steps")) {
+    optimizer += step.at("optimizer_ms").get<double>();
+    input += step.at("input_ms").get<double>();
+  }
+  EXPECT_NEAR(optimizer, 0.02708 + 0.731335 + 0.017156 + 0.477317, 1e-9);
+  EXPECT_NEAR(input, 0.346734 + 0.19559, 1e-9);
+}
+
+TEST_F(Profile, AddsUpTheModulesOfTorch) {
+  const std::string trace = goldenTrace("with_stack.pt.trace.json");
+  EXPECT_THAT(namesIn(json("--by module " + trace).at("traces").at(0).at("operators")),
+              ElementsAre("(no module)", "Linear_0"));
 }
 
 TEST_F(Profile, ComparesRanks) {

@@ -12,6 +12,7 @@
 #include "support/content_of.h"
 #include "support/expect_error.h"
 #include "trace/chrome_trace.h"
+#include "trace/overlapping_trace.h"
 #include "trace/sample_trace.h"
 
 #include <gmock/gmock.h>
@@ -129,11 +130,67 @@ TEST_F(ChromeReader, DrawsTheSameArrowsAgain) {
   EXPECT_THAT(linkBackward(read), SizeIs(2));
 }
 
-TEST_F(ChromeReader, MarksASpanThatCrossesAStepDetached) {
+// Such spans are no slices in the file, but take time of their thread.
+TEST_F(ChromeReader, KeepsSpansThatCrossAStepOnTheirThread) {
   SampleTrace sample;
   sample.thread(1).step(0, 1000, 1000);
   sample.span("out of the step", SpanKind::kZone, 1500, 1000);
-  EXPECT_EQ(writtenAndRead({sample.trace()}).at(0).threads.at(0).spans.at(0).flags, kDetached);
+  EXPECT_EQ(writtenAndRead({sample.trace()}).at(0).threads.at(0).spans.at(0).flags, 0);
+}
+
+TEST_F(ChromeReader, KeepsAnyOverlappingSpans) {
+  for (unsigned seed = 0; seed < 6; ++seed) {
+    SCOPED_TRACE(seed);
+    Trace trace = overlappingTrace(seed);
+    trace.steps.clear();
+    const Trace read = writtenAndRead({trace}).at(0);
+    ASSERT_EQ(read.threads.size(), trace.threads.size());
+    for (std::size_t thread = 0; thread < trace.threads.size(); ++thread) {
+      EXPECT_EQ(ownersOf(read.threads[thread].spans), ownersOf(trace.threads[thread].spans));
+    }
+  }
+}
+
+TEST_F(ChromeReader, EndsAStepWhereTheNextBegins) {
+  std::string events;
+  for (int i = 1; i <= 4; ++i) {
+    const std::string number = std::to_string(i);
+    events += (i == 1 ? "" : ",") + std::string(R"({"ph":"X","cat":"user_annotation","pid":1,)") +
+              R"("tid":1,"name":"ProfilerStep#)" + number + R"(","ts":)" + number +
+              R"(000,"dur":1001})";
+  }
+  const Trace trace = readProcess(events);
+  std::vector<std::int64_t> durations;
+  for (const TraceStep& step : trace.steps) {
+    durations.push_back(step.duration);
+  }
+  EXPECT_THAT(durations, ElementsAre(1'000'000, 1'000'000, 1'000'000, 1'001'000));
+  EXPECT_EQ(trace.dropped, 0U);
+}
+
+TEST_F(ChromeReader, KeepsAStepInsideAnotherAsASpan) {
+  const Trace trace = readProcess(R"(
+      {"ph":"X","name":"ProfilerStep#1","cat":"user_annotation","pid":1,"tid":1,"ts":0,"dur":100},
+      {"ph":"X","name":"ProfilerStep#7","cat":"user_annotation","pid":1,"tid":1,"ts":40,"dur":30},
+      {"ph":"X","name":"ProfilerStep#7","cat":"user_annotation","pid":1,"tid":2,"ts":40,"dur":9})");
+  ASSERT_EQ(trace.steps.size(), 2U);
+  ASSERT_EQ(trace.threads.at(0).spans.size(), 1U);
+  EXPECT_EQ(trace.names[trace.threads[0].spans[0].name].text, "ProfilerStep#7");
+  EXPECT_EQ(trace.dropped, 0U);
+}
+
+TEST_F(ChromeReader, RecognizesTheCollectivesAndTheLoaderOfTorch) {
+  const Trace trace = readProcess(R"(
+      {"ph":"X","name":"c10d::allreduce_","cat":"cpu_op","pid":1,"tid":1,"ts":1,"dur":1},
+      {"ph":"X","name":"gloo:all_reduce","cat":"user_annotation","pid":1,"tid":2,"ts":2,"dur":1},
+      {"ph":"X","name":"enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
+       "cat":"user_annotation","pid":1,"tid":1,"ts":3,"dur":1})");
+  const auto kindOf = [&](std::size_t thread, std::size_t span) {
+    return trace.names[trace.threads.at(thread).spans.at(span).name].kind;
+  };
+  EXPECT_EQ(kindOf(0, 0), SpanKind::kCollective);
+  EXPECT_EQ(kindOf(0, 1), SpanKind::kInput);
+  EXPECT_EQ(kindOf(1, 0), SpanKind::kCollective);
 }
 
 TEST_F(ChromeReader, IsStableAfterTheFirstRoundTrip) {

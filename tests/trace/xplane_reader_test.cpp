@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include "event/xplane_encoder.h"
 #include "support/expect_error.h"
+#include "trace/overlapping_trace.h"
 #include "trace/trace_builder.h"
 #include "trace/xplane_trace.h"
 
@@ -118,6 +120,41 @@ TEST_F(XPlaneReader, GivesTheSpansBack) {
     EXPECT_EQ(spansOf(read, thread), spansOf(trace, thread));
   }
   EXPECT_THAT(read.details, SizeIs(2));
+}
+
+TEST_F(XPlaneReader, KeepsAnyOverlappingSpans) {
+  for (unsigned seed = 0; seed < 6; ++seed) {
+    SCOPED_TRACE(seed);
+    Trace trace = overlappingTrace(seed);
+    for (TraceThread& thread : trace.threads) {
+      // A thread without spans is not in the file.
+      thread.spans.emplace_back().start = kEndOfOverlappingTrace - 1;
+    }
+    const Trace read = throughFile(trace);
+    std::filesystem::remove(path());
+    ASSERT_THAT(read.threads, SizeIs(trace.threads.size()));
+    for (std::size_t thread = 0; thread < trace.threads.size(); ++thread) {
+      EXPECT_EQ(ownersOf(read.threads[thread].spans), ownersOf(trace.threads[thread].spans));
+    }
+  }
+}
+
+TEST_F(XPlaneReader, RecognizesCollectivesOfOtherWriters) {
+  XSpaceEncoder space;
+  XPlaneEncoder plane(1, "/host:CPU");
+  XLineEncoder line(1, "tf_XLAPjRtCpuClient/1");
+  for (const char* const name : {"psum_invariant.22", "cpu-all-reduce-combiner", "dot"}) {
+    line.beginEvent(plane.addEventName({name}), 1000, 1000);
+    line.endEvent();
+  }
+  plane.addLine(std::move(line));
+  space.addPlane(std::move(plane));
+  write(space);
+  const Trace trace = readXPlane(path());
+  ASSERT_THAT(trace.names, SizeIs(3));
+  EXPECT_EQ(trace.names[0].kind, SpanKind::kCollective);
+  EXPECT_EQ(trace.names[1].kind, SpanKind::kZone);
+  EXPECT_EQ(trace.names[2].kind, SpanKind::kZone);
 }
 
 // The files of a session have one origin; the windows of the ranks start later.

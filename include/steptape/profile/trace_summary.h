@@ -24,9 +24,12 @@ enum class OpGrouping : std::uint8_t {
 
 /// Sums the spans of a trace, as a Profiler does while it records. Includes spans of devices.
 ///
+/// The self times of a thread add up to the time that its spans cover, however they overlap: each
+/// moment belongs to the span that began last. OpProfile::covered counts time of the window only.
+///
 /// kModule: a span belongs to the module whose parameters it reads, or to that of the span around
-/// it; a backward node to that of its forward operator. The row's name is the module, or "(no
-/// module)". Its calls are those from outside the module.
+/// it, also of PyTorch's spans "nn.Module: ..."; a backward node to that of its forward operator.
+/// The row's name is the module, or "(no module)". Its calls are those from outside the module.
 ///
 /// kStack: the row's name is the path of zones, scopes and the span itself, outermost first, joined
 /// by ';', such as "step;forward;aten::mm". A backward node, and spans inside it, are in the zones
@@ -35,8 +38,9 @@ enum class OpGrouping : std::uint8_t {
 /// @threads Thread-safe.
 STEPTAPE_EXPORT OpProfile summarize(const Trace& trace, OpGrouping grouping = OpGrouping::kName);
 
-/// Divides the time of a step into parts, on the thread that called Profiler::step(). Time in
-/// nested parts counts once, for the innermost.
+/// Divides the time of a step into parts, on the thread that called Profiler::step(). Each moment
+/// belongs to one part, that of the innermost open span that has one; of overlapping spans, the one
+/// that began last is the innermost. The parts of spans by their names are in docs/profiling.md.
 struct StepSummary {
   std::int64_t number = 0;
   std::int64_t total = 0;     ///< ns, like all members below.
@@ -45,9 +49,12 @@ struct StepSummary {
   std::int64_t backward = 0;  ///< Backward nodes and operators inside them.
   /// Zones whose name begins with "optimizer" or "Optimizer.step", and operators inside them.
   std::int64_t optimizer = 0;
-  std::int64_t transfer = 0;  ///< Collectives, excluding wait.
-  std::int64_t wait = 0;      ///< SpanKind::kWait.
-  std::int64_t other = 0;     ///< The rest: outside operators, including zones.
+  /// Collectives, excluding wait. In traces without SpanKind::kWait, also the time in which the
+  /// thread runs no operator while another thread is in a collective, and in any trace the time in
+  /// which it waits for a device that runs only collectives.
+  std::int64_t transfer = 0;
+  std::int64_t wait = 0;   ///< SpanKind::kWait.
+  std::int64_t other = 0;  ///< The rest: outside operators, including zones.
 };
 
 /// One part of StepSummary.

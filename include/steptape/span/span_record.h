@@ -41,6 +41,9 @@ enum SpanFlag : std::uint8_t {
   kHasValue = 4,
   /// For kMemory: the totals after the record that precedes this one.
   kMemoryTotals = 8,
+  /// With kDetached: the span belongs to its thread, but overlaps another one without nesting. Set
+  /// by nestSpans().
+  kOverlapping = 16,
 };
 
 /// One finished span. Recording threads write it; every export reads it.

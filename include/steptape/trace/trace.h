@@ -44,7 +44,8 @@ struct TraceThread {
   std::string name;      ///< For display; may be empty.
   int device = -1;       ///< The device whose stream this is; -1: a thread of the host.
   /// Ordered by start; of equal starts, the longer span first. Spans without kDetached nest: each
-  /// lies within the span that is open when it begins. See nestSpans().
+  /// lies within the span that is open when it begins. Spans with kOverlapping do not nest, but
+  /// take time of the thread. See nestSpans().
   std::vector<TraceSpan> spans;
 };
 
@@ -113,11 +114,12 @@ struct TraceLink {
   std::size_t toSpan;
 };
 
-/// Orders the spans of a thread as TraceThread requires, and marks spans as kDetached that begin
-/// inside another span and end outside it. Such a pair does not nest, and viewers would reject it
-/// or draw it wrongly. The span that began later is marked.
+/// Orders the spans of a thread as TraceThread requires. If a span begins inside another one and
+/// ends outside it, the two do not nest, and viewers would reject them or draw them wrongly. The
+/// shorter one is marked as kDetached and kOverlapping; of equal ones, the later. Such a span keeps
+/// its times: summaries give each moment of a thread to the span that began last.
 ///
-/// @cost   O(n log n) in the number of spans; O(n) if they are ordered.
+/// @cost   O(n log n) in the number of spans; O(n) if they are ordered and nest.
 STEPTAPE_EXPORT void nestSpans(std::vector<TraceSpan>* spans);
 
 /// Pairs forward operators and backward nodes by forward thread and sequence number. If several
