@@ -261,7 +261,7 @@ TEST_F(ChromeReader, PairsIdsThatAreUniqueWithinTheirScope) {
 // The other form of the format, whose list need not end.
 TEST_F(ChromeReader, ReadsAListOfEventsAlone) {
   const std::string event = R"({"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1})";
-  for (const std::string& end : {"]", "]\n", "", "\n", ",", ",\n"}) {
+  for (const char* end : {"]", "]\n", "", "\n", ",", ",\n"}) {
     std::ofstream(path_) << "[" << event << ",\n" << event << end;
     std::vector<std::string> notes;
     const std::vector<Trace> traces = readChromeTrace(path_, &notes);
