@@ -31,8 +31,17 @@ inline bool operator==(XStatReference a, XStatReference b) noexcept {
   return a.id == b.id;
 }
 
+/// Bytes that are no text, such as an encoded message.
+struct XStatBytes {
+  std::string bytes;
+};
+inline bool operator==(const XStatBytes& a, const XStatBytes& b) noexcept {
+  return a.bytes == b.bytes;
+}
+
 /// Readers distinguish the two integer types.
-using XStatValue = std::variant<std::int64_t, std::uint64_t, double, XStatReference, std::string>;
+using XStatValue =
+    std::variant<std::int64_t, std::uint64_t, double, XStatReference, std::string, XStatBytes>;
 
 struct XStat {
   std::int64_t id = 0;  ///< Key in XPlane::statNames.
@@ -68,7 +77,8 @@ struct STEPTAPE_EXPORT XPlane {
   std::map<std::int64_t, std::string> statNames;
   std::vector<XStat> stats;  ///< Stats of the plane itself.
 
-  /// Returns the text of a stat: its own, or the text that it refers to; empty if it has none.
+  /// Returns the text of a stat: its own, or the text that it refers to; empty if it has none,
+  /// also if it has bytes.
   std::string_view text(const XStat& stat) const;
 };
 

@@ -57,7 +57,7 @@ XStat decode(const wire::XStat& proto) {
       stat.value = proto.str_value();
       break;
     case wire::XStat::kBytesValue:
-      stat.value = proto.bytes_value();
+      stat.value = XStatBytes{proto.bytes_value()};
       break;
     case wire::XStat::kRefValue:
       stat.value = XStatReference{static_cast<std::int64_t>(proto.ref_value())};

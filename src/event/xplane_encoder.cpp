@@ -80,6 +80,7 @@ struct StatEncoder {
   void operator()(double value) const { out->set_double_value(value); }
   void operator()(XStatReference value) const { out->set_ref_value(unsignedOf(value.id)); }
   void operator()(const std::string& value) const { out->set_str_value(replaceInvalidUtf8(value)); }
+  void operator()(const XStatBytes& value) const { out->set_bytes_value(value.bytes); }
 };
 
 void encode(const XStat& stat, wire::XStat* out) {

@@ -8,6 +8,7 @@
 
 #include "profile/span_stacks.h"
 #include "trace/thread_time.h"
+#include "trace/trace_file.h"
 
 namespace steptape {
 namespace {
@@ -47,9 +48,13 @@ void addProcess(const Trace& trace, const std::string& root,
 
 std::string foldedStacks(ArrayView<const Trace> processes) {
   std::map<std::string, std::int64_t> nanosByPath;
-  for (const Trace& trace : processes) {
-    const std::string rank = "rank " + std::to_string(trace.rank) + ';';
-    addProcess(trace, processes.size() > 1 ? rank : "", &nanosByPath);
+  if (processes.size() == 1) {
+    addProcess(processes[0], "", &nanosByPath);
+  } else if (processes.size() > 1) {
+    const std::vector<std::string> names = detail::fileProcessNames(processes);
+    for (std::size_t i = 0; i < processes.size(); ++i) {
+      addProcess(processes[i], detail::frameOf(names[i]) + ';', &nanosByPath);
+    }
   }
   std::string text;
   for (const auto& [path, nanos] : nanosByPath) {

@@ -15,15 +15,15 @@ bool isFrame(SpanKind kind, SpanStacks::Frames frames) {
          kind == SpanKind::kUserScope;
 }
 
-/// Converts a name to a frame: ';' and line feeds separate frames and stacks.
-std::string frameOf(const TraceName& name) {
-  std::string frame = name.text;
+}  // namespace
+
+std::string frameOf(std::string_view name) {
+  std::string frame(name);
   std::replace(frame.begin(), frame.end(), ';', ',');
   std::replace(frame.begin(), frame.end(), '\n', ' ');
+  std::replace(frame.begin(), frame.end(), '\r', ' ');
   return frame;
 }
-
-}  // namespace
 
 SpanStacks::SpanStacks(const Trace& trace, Frames frames) {
   for (const TraceThread& thread : trace.threads) {
@@ -68,7 +68,7 @@ std::uint32_t SpanStacks::push(std::uint32_t stack, std::uint32_t name, const Tr
 }
 
 std::string SpanStacks::pathOf(std::uint32_t stack, const TraceName& name) const {
-  return stack == 0 ? frameOf(name) : texts_[stack] + ';' + frameOf(name);
+  return stack == 0 ? frameOf(name.text) : texts_[stack] + ';' + frameOf(name.text);
 }
 
 void addCallStacks(Trace* trace) {

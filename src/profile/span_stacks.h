@@ -14,6 +14,9 @@
 
 namespace steptape::detail {
 
+/// Converts a name to a frame of a stack: ';' separates frames, and line breaks separate stacks.
+std::string frameOf(std::string_view name);
+
 /// The enclosing spans of each span of a trace, outermost first and joined by ';'. A backward node
 /// and its contents have the stack of the forward operator. Detached spans have none.
 ///

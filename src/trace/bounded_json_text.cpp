@@ -24,6 +24,7 @@ constexpr std::int64_t kEllipsisBytes = sizeof kEllipsis - sizeof "\"";
 constexpr std::uint8_t kOfString = 1;  // except its end and a backslash
 constexpr std::uint8_t kBlank = 2;
 constexpr std::uint8_t kOfNumber = 4;
+constexpr std::uint8_t kOfNonFinite = 8;  // the first of NaN, Infinity or -Infinity
 
 constexpr std::array<std::uint8_t, 256> roles() {
   std::array<std::uint8_t, 256> roles{};
@@ -31,8 +32,10 @@ constexpr std::array<std::uint8_t, 256> roles() {
     const bool isBlank = byte == ' ' || byte == '\n' || byte == '\t' || byte == '\r';
     const bool isOfNumber = (byte >= '0' && byte <= '9') || byte == '.' || byte == '-' ||
                             byte == '+' || byte == 'e' || byte == 'E';
+    const bool mayBeNonFinite = byte == 'N' || byte == 'I' || byte == '-';
     roles[byte] = static_cast<std::uint8_t>((byte != '"' && byte != '\\' ? kOfString : 0) |
-                                            (isBlank ? kBlank : 0) | (isOfNumber ? kOfNumber : 0));
+                                            (isBlank ? kBlank : 0) | (isOfNumber ? kOfNumber : 0) |
+                                            (mayBeNonFinite ? kOfNonFinite : 0));
   }
   return roles;
 }
@@ -62,6 +65,7 @@ bool BoundedJsonText::refill() {
   plainEnd_ = next_;
   end_ = next_ + size;
   offset_ += size;
+  isAtEnd_ = size == 0;
   return size > 0;
 }
 
@@ -75,8 +79,15 @@ bool BoundedJsonText::readInspected() {
   }
   switch (place_) {
     case Place::kOutside:
-      if (isBlank(byte) && blanks_ >= kMaxBlanks && !skipBlanks(&byte)) {
+      if (isBlank(byte) && blanks_ < kMaxBlanks) {
+        enterBlank();
+        break;
+      }
+      if (isBlank(byte) && !skipBlanks(&byte)) {
         return false;
+      }
+      if (hasRole(byte, kOfNonFinite) && passNonFinite(byte)) {
+        return true;
       }
       enterOutside(byte);
       break;
@@ -100,6 +111,38 @@ bool BoundedJsonText::readInspected() {
 }
 
 /// Finds the bytes that only continue the current string, number or white space.
+/// Passes on NaN, Infinity or -Infinity as a string.
+/// @param byte The first byte, or that of anything else.
+/// @return whether a byte was passed on.
+bool BoundedJsonText::passNonFinite(char byte) {
+  const std::string_view word = byte == 'N' ? "NaN" : byte == 'I' ? "Infinity" : "-Infinity";
+  if (numberBytes_ > 0 || (byte == '-' && !(next_ < end_ || refill()))) {
+    return false;
+  }
+  if (byte == '-' && *next_ != 'I') {
+    return false;
+  }
+  std::size_t size = 1;
+  char* out = replacement_.data();
+  *out++ = '"';
+  *out++ = byte;
+  for (char next = 0; size < word.size() && (next_ < end_ || refill()) && *next_ == word[size];
+       ++size) {
+    static_cast<void>(readByte(&next));
+    *out++ = next;
+  }
+  const bool isWhole = size == word.size();
+  *out = isWhole ? '"' : '\0';
+  out[1] = '\0';
+  nonFinite_ += isWhole ? 1 : 0;
+  blanks_ = 0;
+  between_ = 0;
+  // What only begins like such a number is passed on as it is, for the parser to refuse.
+  insert(replacement_.data() + (isWhole ? 1 : 2), isWhole ? 2 : 0);
+  plainEnd_ = next_;
+  return pass(isWhole ? '"' : byte);
+}
+
 void BoundedJsonText::findPlain() {
   if (place_ == Place::kString) {
     isHalfPair_ = runOf(kOfString, kMaxStringBytes, &stringBytes_) == 0 && isHalfPair_;
@@ -124,13 +167,9 @@ std::size_t BoundedJsonText::runOf(std::uint8_t role, std::size_t most, std::siz
   return static_cast<std::size_t>(end - next_);
 }
 
+/// @param byte REQUIRES: not blank.
 void BoundedJsonText::enterOutside(char byte) {
   ++between_;
-  if (isBlank(byte)) {
-    ++blanks_;
-    numberBytes_ = 0;
-    return;
-  }
   blanks_ = 0;
   if (hasRole(byte, kOfNumber)) {
     between_ = numberBytes_ == 0 && byte != 'e' && byte != 'E' ? 0 : between_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -19,6 +20,8 @@ namespace steptape::detail {
 /// - Strings of more than kMaxStringBytes: end there with "…".
 /// - Numbers of more than kMaxNumberBytes, and more than kMaxDepth levels of nesting: an error.
 /// - Arrays without strings and numbers: inserts a mark now and then; see takeMark().
+/// - NaN, Infinity and -Infinity, which JSON does not have and Python's writer writes: become
+///   strings.
 ///
 /// Passes on all other text unchanged, well-formed or not: the parser checks it.
 class BoundedJsonText {
@@ -62,6 +65,12 @@ class BoundedJsonText {
   /// mark is reported once.
   bool takeMark() { return std::exchange(isMark_, false); }
 
+  /// Returns how many numbers that are not JSON were passed on as strings.
+  std::uint64_t nonFinite() const { return nonFinite_; }
+
+  /// Returns whether the end of the file has been read.
+  bool isAtEnd() const { return isAtEnd_; }
+
   /// Returns how many bytes of the file were omitted before the last passed byte; negative if more
   /// bytes were inserted.
   std::int64_t leftOut() const { return leftOut_; }
@@ -85,11 +94,18 @@ class BoundedJsonText {
   bool readInspected();
   bool refill();
 
+  void enterBlank() {
+    ++between_;
+    ++blanks_;
+    numberBytes_ = 0;
+  }
   void enterOutside(char byte);
   void enterArrayOrObject(bool isArray);
   void enterString(char byte);
   void enterEscape(char byte);
   void enterCodeUnit(char byte);
+
+  [[gnu::noinline, gnu::cold]] bool passNonFinite(char byte);
 
   void findPlain();
   std::size_t runOf(std::uint8_t role, std::size_t most, std::size_t* count);
@@ -121,6 +137,10 @@ class BoundedJsonText {
   std::uint32_t codeUnit_ = 0;   // of the escape "\uXXXX" that is being read
   int hexDigits_ = 0;            // number of its missing digits
   bool isHalfPair_ = false;      // the last character was the first of a surrogate pair
+
+  bool isAtEnd_ = false;
+  std::uint64_t nonFinite_ = 0;
+  std::array<char, 16> replacement_{};  // text to insert that is not constant
 };
 
 }  // namespace steptape::detail

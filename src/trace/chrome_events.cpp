@@ -137,8 +137,9 @@ class JsonListener {
 /// Walks from the file's object to the arguments of its events.
 class ChromeListener : public JsonListener {
  public:
-  ChromeListener(std::string path, BoundedJsonText* text, ChromeEventSink* sink)
-      : path_(std::move(path)), text_(*text), sink_(sink) {}
+  ChromeListener(std::string path, BoundedJsonText* text, ChromeEventSink* sink,
+                 std::vector<std::string>* notes)
+      : path_(std::move(path)), text_(*text), sink_(sink), notes_(notes) {}
 
   bool hasFoundEvents() const { return hasFoundEvents_; }
 
@@ -148,7 +149,9 @@ class ChromeListener : public JsonListener {
   bool enters(char bracket) override {
     if (place_ == Place::kOutside && bracket == '{') {
       place_ = Place::kFile;
-    } else if (place_ == Place::kFile && bracket == '[' && key() == "traceEvents") {
+    } else if (place_ == Place::kOutside || (place_ == Place::kFile && bracket == '[' &&  //
+                                             key() == "traceEvents")) {
+      isOnlyEvents_ = place_ == Place::kOutside;
       place_ = Place::kEvents;
       hasFoundEvents_ = true;
     } else if (place_ == Place::kEvents && bracket == '{') {
@@ -156,16 +159,19 @@ class ChromeListener : public JsonListener {
       beginEvent();
     } else if (place_ == Place::kEvent && bracket == '{' && key() == "args") {
       place_ = Place::kArguments;
+      isEmpty_ = false;
     } else {
       return false;
     }
     return true;
   }
   void leave() override {
-    if (place_ == Place::kEvent) {
+    if (place_ == Place::kEvent && !isEmpty_) {  // XLA ends its list with an empty object
       sink_->takeEvent(event_);
     }
-    place_ = static_cast<Place>(static_cast<int>(place_) - 1);
+    place_ = place_ == Place::kEvents && isOnlyEvents_
+                 ? Place::kOutside
+                 : static_cast<Place>(static_cast<int>(place_) - 1);
   }
   void take(JsonValue value) override {
     switch (place_) {
@@ -197,6 +203,7 @@ class ChromeListener : public JsonListener {
     std::vector<JsonMember> arguments = std::move(event_.arguments);
     arguments.clear();  // keeps its memory
     event_ = {};
+    isEmpty_ = true;
     event_.arguments = std::move(arguments);
     argumentBytes_ = 0;
   }
@@ -209,15 +216,17 @@ class ChromeListener : public JsonListener {
     return true;
   }
   void takeField(JsonValue value) {
-    static constexpr std::array<std::pair<std::string_view, JsonValue ChromeEvent::*>, 8> kFields{
+    static constexpr std::array<std::pair<std::string_view, JsonValue ChromeEvent::*>, 9> kFields{
         {{"ph", &ChromeEvent::phase},
          {"name", &ChromeEvent::name},
          {"cat", &ChromeEvent::category},
          {"pid", &ChromeEvent::processId},
          {"tid", &ChromeEvent::threadId},
          {"id", &ChromeEvent::id},
+         {"id2", &ChromeEvent::id},
          {"ts", &ChromeEvent::time},
          {"dur", &ChromeEvent::duration}}};
+    isEmpty_ = false;
     for (const auto& [name, field] : kFields) {
       if (key() == name) {
         event_.*field = std::move(value);
@@ -226,6 +235,11 @@ class ChromeListener : public JsonListener {
     }
   }
   void fail(std::size_t position, const std::string& words) override {
+    if (notes_ != nullptr && hasFoundEvents_ && text_.isAtEnd() &&
+        startsWith(words, "[json.exception.parse_error")) {
+      noteEnd(static_cast<std::int64_t>(position) + text_.leftOut());
+      return;
+    }
     constexpr std::size_t kMaxWords = 200;  // the message may quote as much as the text has
     std::size_t begin = words.find("] ") + 2;
     const std::int64_t leftOut = text_.leftOut();
@@ -238,11 +252,22 @@ class ChromeListener : public JsonListener {
                     " of its text: " + replaceInvalidUtf8(words.substr(begin, kMaxWords)));
   }
 
+  /// Notes that the file ends too early. A file that is only a list need not end it.
+  void noteEnd(std::int64_t byte) {
+    if (!isOnlyEvents_ || place_ != Place::kEvents) {
+      notes_->push_back(path_ + " ends in the middle, at byte " + std::to_string(byte) +
+                        " of its text: what follows is missing");
+    }
+  }
+
   const std::string path_;
   BoundedJsonText& text_;
   ChromeEventSink* const sink_;
+  std::vector<std::string>* const notes_;  // may be null
   Place place_ = Place::kOutside;
   bool hasFoundEvents_ = false;
+  bool isOnlyEvents_ = false;  // the file is a list of events, without an object around it
+  bool isEmpty_ = false;       // event_ has no members
   ChromeEvent event_;
   std::size_t fileMemberBytes_ = 0;
   std::size_t argumentBytes_ = 0;  // bytes of event_'s arguments
@@ -273,14 +298,21 @@ const JsonValue* ChromeEvent::argument(std::string_view key) const {
   return found == arguments.end() ? nullptr : &found->value;
 }
 
-void readChromeEvents(const std::string& path, ChromeEventSink* sink) {
+void readChromeEvents(const std::string& path, ChromeEventSink* sink,
+                      std::vector<std::string>* notes) {
   BoundedJsonText text(path);
-  ChromeListener listener(path, &text, sink);
+  ChromeListener listener(path, &text, sink, notes);
   nlohmann::json::sax_parse(text.begin(), BoundedJsonText::end(), &listener);
   if (!listener.hasFoundEvents()) {
     throw Error(ErrorCode::kInvalidArgument,
                 path + " is not a Chrome trace: " +
                     gotExpected("no array \"traceEvents\"", "one in the outermost object"));
+  }
+  if (notes != nullptr && text.nonFinite() > 0) {
+    notes->push_back(path + " has " + std::to_string(text.nonFinite()) +
+                     (text.nonFinite() == 1 ? " number" : " numbers") +
+                     " such as NaN or Infinity, which JSON does not have: other programs "
+                     "may refuse it");
   }
 }
 

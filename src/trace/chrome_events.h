@@ -12,7 +12,8 @@
 
 namespace steptape::detail {
 
-/// An event of a Chrome trace. Missing members are empty.
+/// An event of a Chrome trace. Missing members are empty. `id2`, which also says where an id is
+/// unique, counts as `id`.
 struct ChromeEvent {
   JsonValue phase, name, category, processId, threadId, id, time, duration;
   std::vector<JsonMember> arguments;
@@ -31,9 +32,11 @@ class ChromeEventSink {
   virtual void takeStranger() = 0;
 };
 
+/// @param notes As for readChromeTrace().
 /// @throws as readChromeTrace().
 /// @cost   Memory for one event, whatever the size of the file.
-void readChromeEvents(const std::string& path, ChromeEventSink* sink);
+void readChromeEvents(const std::string& path, ChromeEventSink* sink,
+                      std::vector<std::string>* notes);
 
 /// Returns the members of a JSON object; none if `json` is anything else.
 STEPTAPE_EXPORT std::vector<JsonMember> jsonMembers(const std::string& json);

@@ -26,6 +26,9 @@ inline constexpr char kMemoryCategory[] = "memory";
 inline constexpr char kStepPrefix[] = "ProfilerStep#";
 inline constexpr char kUserCategory[] = "user_annotation";
 
+/// Argument by which events of JAX and TensorFlow are steps.
+inline constexpr char kStepArgument[] = "step_num";
+
 /// Category of the instant event that reports how many spans are missing from the trace.
 inline constexpr char kNoteCategory[] = "steptape_note";
 

@@ -8,6 +8,7 @@
 
 #include "base/json_text.h"
 #include "trace/chrome_format.h"
+#include "trace/json_check.h"
 #include "trace/thread_time.h"
 #include "trace/trace_file.h"
 
@@ -64,9 +65,11 @@ ChromeProcessWriter::Row::Row(const std::string& where, const std::string& lastA
       launchEnd(arrow(kLaunchCategory, "f\",\"bp\":\"e", where)),
       memory("},\"ph\":\"i\",\"s\":\"t\"," + where + ",\"ts\":") {}
 
-ChromeProcessWriter::ChromeProcessWriter(const Trace& trace, std::int64_t processId,
-                                         ChromeFileState* file, PhraseText* text)
+ChromeProcessWriter::ChromeProcessWriter(const Trace& trace, std::string name,
+                                         std::int64_t processId, ChromeFileState* file,
+                                         PhraseText* text)
     : trace_(trace),
+      name_(std::move(name)),
       processId_(processId),
       offset_(trace.originNanos - file->baseNanos),
       file_(file),
@@ -127,19 +130,15 @@ void ChromeProcessWriter::writeMetadata(const std::string& where, std::string_vi
 
 void ChromeProcessWriter::writeProcessMetadata() {
   const std::string where = whereText(processId_, 0);
-  const std::string rank = "rank " + std::to_string(trace_.rank);
-  writeMetadata(where, "process_name",
-                "\"name\":" + jsonString(trace_.processName.empty() ? rank : trace_.processName));
-  const std::string ofHow = " of " + std::to_string(trace_.worldSize) + " on " + trace_.hostName;
-  writeMetadata(where, "process_labels",
-                "\"labels\":" + jsonString(trace_.worldSize == 1 ? "CPU" : rank + ofHow));
+  writeMetadata(where, "process_name", "\"name\":" + jsonString(name_));
+  writeMetadata(where, "process_labels", "\"labels\":" + jsonString(processLabel(trace_)));
   writeMetadata(where, "process_sort_index",
                 "\"sort_index\":" + std::to_string(++file_->lastProcess));
   std::string metadata;
   std::set<std::string> known;
   for (const auto& [key, value] : trace_.metadata) {
     if (known.insert(key).second) {
-      metadata += (metadata.empty() ? "" : ",") + jsonString(key) + ":" + value;
+      metadata += (metadata.empty() ? "" : ",") + jsonString(key) + ":" + validJson(value);
     }
   }
   writeMetadata(where, kProcessFacts,
@@ -153,8 +152,10 @@ void ChromeProcessWriter::writeProcessMetadata() {
 
 void ChromeProcessWriter::writeDeviceMetadata(int device, std::int64_t pid) {
   const std::string where = whereText(pid, 0);
-  writeMetadata(where, "process_name", "\"name\":" + jsonString(trace_.processName));
-  writeMetadata(where, "process_labels", "\"labels\":\"GPU " + std::to_string(device) + '"');
+  const std::string gpu = "GPU " + std::to_string(device);
+  writeMetadata(where, "process_name",
+                "\"name\":" + jsonString(file_->isOfOne ? trace_.processName : name_ + ", " + gpu));
+  writeMetadata(where, "process_labels", "\"labels\":" + jsonString(gpu));
   writeMetadata(where, "process_sort_index",
                 "\"sort_index\":" + std::to_string(++file_->lastProcess));
   writeMetadata(

@@ -24,6 +24,7 @@ struct ChromeFileState {
   std::int64_t lastSpan = 0;  ///< "External id".
   std::int64_t lastFlow = 0;
   std::int64_t lastProcess = 0;  ///< As viewers sort them: each is followed by its devices.
+  bool isOfOne = true;           ///< Whether the file has one process.
 };
 
 /// Writes the events of one process.
@@ -32,8 +33,9 @@ struct ChromeFileState {
 /// the brace becomes part of a phrase. REQUIRES: an open event precedes; leaves one open.
 class ChromeProcessWriter {
  public:
-  ChromeProcessWriter(const Trace& trace, std::int64_t processId, ChromeFileState* file,
-                      PhraseText* text);
+  /// @param name As viewers show it; see fileProcessNames().
+  ChromeProcessWriter(const Trace& trace, std::string name, std::int64_t processId,
+                      ChromeFileState* file, PhraseText* text);
 
   void write();
 
@@ -82,6 +84,7 @@ class ChromeProcessWriter {
   void appendTime(std::int64_t time) { text_->appendMicros(offset_ + time, &times_); }
 
   const Trace& trace_;
+  const std::string name_;
   const std::int64_t processId_;
   const std::int64_t offset_;  // of the trace's times in the file
   ChromeFileState* const file_;

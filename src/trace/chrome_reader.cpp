@@ -87,6 +87,9 @@ class ContentsReader : public detail::ChromeEventSink {
   /// @return whether a Trace has a place for the event, or needs none because its data is known.
   bool takeTimed(const ChromeEvent& event, std::int64_t time);
   bool takeSlice(const ChromeEvent& event, std::int64_t time);
+  void addStep(const ChromeEvent& event, const TraceStep& step);
+  void beginSlice(const ChromeEvent& event, std::int64_t time);
+  bool endSlice(const ChromeEvent& event, std::int64_t time);
   void beginAsync(const ChromeEvent& event, std::int64_t time);
   bool endAsync(const ChromeEvent& event, std::int64_t time);
   bool takeInstant(const ChromeEvent& event, std::int64_t time);
@@ -102,6 +105,7 @@ class ContentsReader : public detail::ChromeEventSink {
   std::unordered_map<std::string, std::size_t> flows_;
   std::unordered_map<std::string, std::size_t> counters_;
   std::unordered_map<std::string, std::pair<std::size_t, std::size_t>> openSpans_;  // row, span
+  std::unordered_map<std::size_t, std::vector<std::size_t>> openSlices_;            // by row
 };
 
 std::size_t ContentsReader::processOf(const JsonValue& id) {
@@ -211,6 +215,13 @@ bool ContentsReader::takeTimed(const ChromeEvent& event, std::int64_t time) {
   if (phase == "X") {
     return takeSlice(event, time);
   }
+  if (phase == "B") {
+    beginSlice(event, time);
+    return true;
+  }
+  if (phase == "E") {
+    return endSlice(event, time);
+  }
   if (phase == "i" || phase == "I") {
     return takeInstant(event, time);
   }
@@ -242,13 +253,44 @@ bool ContentsReader::takeSlice(const ChromeEvent& event, std::int64_t time) {
   }
   const auto step = numberBehind(detail::kStepPrefix, event.name.text);
   if (step && event.category.text == detail::kUserCategory && event.argument("kind") == nullptr) {
-    const std::size_t row = rowOf(event);
-    contents_.rows[row].isUsed = true;
-    contents_.processes[contents_.rows[row].process].trace.steps.push_back(
-        {*step, time, *duration, row});
+    addStep(event, {*step, time, *duration, 0});
+    return true;
+  }
+  if (const auto number = integerArgument(event, detail::kStepArgument)) {
+    addStep(event, {*number, time, *duration, 0});
     return true;
   }
   addSpan(event, time, *duration);
+  return true;
+}
+
+void ContentsReader::addStep(const ChromeEvent& event, const TraceStep& step) {
+  const std::size_t row = rowOf(event);
+  contents_.rows[row].isUsed = true;
+  std::vector<TraceStep>& steps = contents_.processes[contents_.rows[row].process].trace.steps;
+  steps.push_back(step);
+  steps.back().thread = row;
+}
+
+void ContentsReader::beginSlice(const ChromeEvent& event, std::int64_t time) {
+  addSpan(event, time, ChromeContents::kUnfinished);
+  const std::size_t row = rowOf(event);
+  openSlices_[row].push_back(contents_.rows[row].thread.spans.size() - 1);
+}
+
+/// Ends the last slice of the row that has not ended; these events may have no name.
+bool ContentsReader::endSlice(const ChromeEvent& event, std::int64_t time) {
+  const std::size_t row = rowOf(event);
+  std::vector<std::size_t>& open = openSlices_[row];
+  if (open.empty()) {
+    return false;
+  }
+  TraceSpan& span = contents_.rows[row].thread.spans[open.back()];
+  open.pop_back();
+  if (time < span.start) {
+    return false;
+  }
+  span.duration = time - span.start;
   return true;
 }
 
@@ -360,9 +402,9 @@ void ContentsReader::takeFlow(const ChromeEvent& event, std::int64_t time) {
 
 }  // namespace
 
-std::vector<Trace> readChromeTrace(const std::string& path) {
+std::vector<Trace> readChromeTrace(const std::string& path, std::vector<std::string>* notes) {
   ContentsReader reader;
-  readChromeEvents(path, &reader);
+  readChromeEvents(path, &reader, notes);
   return assembleTraces(reader.takeContents());
 }
 

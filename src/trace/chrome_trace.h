@@ -44,10 +44,17 @@ inline Status writeChromeTrace(const std::string& path, const Trace& process,
 /// Reads a file of writeChromeTrace() or Kineto, compressed or not: one Trace for each process that
 /// has events. Streams of devices become threads of the process, with TraceThread::device.
 ///
+/// Also reads the other forms of the format: a list of events without an object around it, which
+/// may end anywhere, pairs of events with `ph` "B" and "E", and NaN and Infinity as Python writes
+/// them. Events with the argument `step_num`, as JAX writes them, are steps.
+///
 /// Omits arrows, because linkBackward() finds them again, and numbers that are only an event's
 /// position in its file, such as "External id". Arguments for which SpanDetails has no member are
 /// in SpanDetails::arguments.
 ///
+/// @param notes If not null, receives a sentence with the path for each fact about the file that
+///              its user should know: that it ends in the middle, which is an error otherwise, and
+///              that it has numbers that are not JSON.
 /// @throws  Error(kIoError) if the file cannot be read; Error(kDataLoss) if its gzip data is
 ///          damaged; Error(kInvalidArgument) with the position if it is not JSON or has no
 ///          `traceEvents`, if a number has more than 1000 characters, or if arrays and objects have
@@ -57,7 +64,8 @@ inline Status writeChromeTrace(const std::string& path, const Trace& process,
 /// @cost    Memory for the trace, and at most 16 MiB for the text, whatever its size: a string is
 ///          truncated to 1 MiB and ends with "…". An array or object of more than 1 MiB that is not
 ///          an event is omitted, and so are members beyond 4 MiB of the file or of one event.
-STEPTAPE_EXPORT std::vector<Trace> readChromeTrace(const std::string& path);
+STEPTAPE_EXPORT std::vector<Trace> readChromeTrace(const std::string& path,
+                                                   std::vector<std::string>* notes = nullptr);
 
 /// Returns "<host>_<pid>.<nanoseconds>.pt.trace.json.gz", a name that viewers recognize. If a job
 /// has several ranks, it is "<host>_rank00003_<pid>. ...".

@@ -11,6 +11,7 @@
 #include "trace/chrome_format.h"
 #include "trace/chrome_process_writer.h"
 #include "trace/chrome_trace.h"
+#include "trace/json_check.h"
 #include "trace/phrase_text.h"
 #include "trace/trace_file.h"
 
@@ -42,7 +43,7 @@ std::string headText(const std::string& path, ArrayView<const Trace> processes,
   text += "    \"world_size\": " + std::to_string(first.worldSize) + "\n  },\n";
   for (const auto& [key, value] : first.metadata) {
     if (known.insert(key).second) {
-      text += "  " + jsonString(key) + ": " + value + ",\n";
+      text += "  " + jsonString(key) + ": " + detail::validJson(value) + ",\n";
     }
   }
   if (known.insert("deviceProperties").second) {
@@ -62,8 +63,10 @@ void writeEvents(const std::string& path, ArrayView<const Trace> processes, Phra
   // ChromeProcessWriter closes the event before its own, so there must be one.
   text->append("{\"name\":\"steptape_version\",\"ph\":\"M\",\"pid\":" + std::to_string(pids[0]) +
                ",\"tid\":0,\"args\":{\"version\":\"" STEPTAPE_VERSION "\"}");
+  const std::vector<std::string> names = detail::fileProcessNames(processes);
+  file.isOfOne = processes.size() == 1;
   for (std::size_t i = 0; i < processes.size(); ++i) {
-    ChromeProcessWriter(processes[i], pids[i], &file, text).write();
+    ChromeProcessWriter(processes[i], names[i], pids[i], &file, text).write();
   }
   text->append("}\n]\n}\n");
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/json_value.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -70,9 +71,14 @@ std::optional<std::int64_t> JsonValue::microsToNanos() const {
   auto nanos = static_cast<std::int64_t>(micros) * 1000;
   if (rest != end && *rest == '.') {
     ++rest;
-    for (std::int64_t unit = 100; rest != end && isDigit(*rest); unit /= 10) {
-      nanos += (*rest++ - '0') * unit;
+    std::int64_t unit = 1000;
+    for (; rest != end && isDigit(*rest) && unit > 1; ++rest) {
+      unit /= 10;
+      nanos += (*rest - '0') * unit;
     }
+    // Others write the nearest double with all of its digits: 52.927999999999997 for 52.928.
+    nanos += rest != end && isDigit(*rest) && *rest >= '5' ? 1 : 0;
+    rest = std::find_if_not(rest, end, isDigit);
   }
   if (rest == end) {
     return nanos;

@@ -20,7 +20,8 @@ struct STEPTAPE_EXPORT JsonValue {
   /// Returns an integer, also from a string that contains one; empty for anything else.
   std::optional<std::int64_t> integer() const;
   std::optional<double> number() const;
-  /// Converts microseconds exactly; empty if they are negative, or 4e15 or more.
+  /// Converts microseconds, rounded to whole nanoseconds; empty if they are negative, or 4e15 or
+  /// more.
   std::optional<std::int64_t> microsToNanos() const;
 };
 

@@ -18,6 +18,7 @@
 #include "trace/perfetto_format.h"
 #include "trace/perfetto_memory.h"
 #include "trace/perfetto_tracks.h"
+#include "trace/trace_file.h"
 
 namespace steptape::detail {
 namespace {
@@ -68,9 +69,11 @@ std::string processFacts(const Trace& trace, PerfettoNames* names) {
 
 }  // namespace
 
-PerfettoProcessWriter::PerfettoProcessWriter(const Trace& trace, std::int64_t processId,
-                                             PerfettoFileState* file, PhraseText* text)
+PerfettoProcessWriter::PerfettoProcessWriter(const Trace& trace, std::string name,
+                                             std::int64_t processId, PerfettoFileState* file,
+                                             PhraseText* text)
     : trace_(trace),
+      name_(std::move(name)),
       processId_(processId),
       file_(file),
       text_(text),
@@ -96,16 +99,10 @@ void PerfettoProcessWriter::write() {
 }
 
 void PerfettoProcessWriter::writeProcess() {
-  const std::string rank = "rank " + std::to_string(trace_.rank);
   std::string process;
   appendVarintField(&process, track::kPid, unsignedOf(processId_));
-  appendBytesField(&process, track::kProcessName,
-                   replaceInvalidUtf8(trace_.processName.empty() ? rank : trace_.processName));
-  appendBytesField(
-      &process, track::kProcessLabel,
-      replaceInvalidUtf8(trace_.worldSize == 1 ? "CPU"
-                                               : rank + " of " + std::to_string(trace_.worldSize) +
-                                                     " on " + trace_.hostName));
+  appendBytesField(&process, track::kProcessName, replaceInvalidUtf8(name_));
+  appendBytesField(&process, track::kProcessLabel, replaceInvalidUtf8(processLabel(trace_)));
   std::string descriptor;
   appendVarintField(&descriptor, track::kUuid, processTrack_);
   appendBytesField(&descriptor, track::kProcess, process);

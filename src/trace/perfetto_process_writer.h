@@ -26,8 +26,9 @@ namespace steptape::detail {
 ///     └─ memory of cpu allocated     a counter; so are those of the trace
 class PerfettoProcessWriter {
  public:
-  PerfettoProcessWriter(const Trace& trace, std::int64_t processId, PerfettoFileState* file,
-                        PhraseText* text);
+  /// @param name As viewers show it; see fileProcessNames().
+  PerfettoProcessWriter(const Trace& trace, std::string name, std::int64_t processId,
+                        PerfettoFileState* file, PhraseText* text);
 
   void write();
 
@@ -48,6 +49,7 @@ class PerfettoProcessWriter {
   std::int64_t unixNanos(std::int64_t time) const { return trace_.originNanos + time; }
 
   const Trace& trace_;
+  const std::string name_;
   const std::int64_t processId_;
   PerfettoFileState* const file_;
   PhraseText* const text_;

@@ -35,9 +35,10 @@ void writePackets(ArrayView<const Trace> processes, PhraseText* text) {
   PerfettoFileState file;
   file.baseNanos = detail::fileBaseNanos(processes);
   const std::vector<std::int64_t> pids = detail::fileProcessIds(processes, &file.processIds);
+  const std::vector<std::string> names = detail::fileProcessNames(processes);
   detail::appendPerfettoPacket(rootPacket(), text);
   for (std::size_t i = 0; i < processes.size(); ++i) {
-    PerfettoProcessWriter(processes[i], pids[i], &file, text).write();
+    PerfettoProcessWriter(processes[i], names[i], pids[i], &file, text).write();
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 
 namespace steptape::detail {
 
@@ -29,6 +30,49 @@ std::vector<std::int64_t> fileProcessIds(ArrayView<const Trace> processes,
     ids.push_back(takeProcessId(isOnly ? trace.processId : trace.rank, taken));
   }
   return ids;
+}
+
+std::vector<std::string> fileProcessNames(ArrayView<const Trace> processes) {
+  const auto rankOf = [](const Trace& trace) { return "rank " + std::to_string(trace.rank); };
+  const auto processOf = [](const Trace& trace) {
+    return "process " + std::to_string(trace.processId);
+  };
+  const Trace& first = processes[0];
+  if (processes.size() == 1) {
+    return {first.processName.empty() ? rankOf(first) : first.processName};
+  }
+  const bool haveRanks = std::any_of(processes.begin(), processes.end(), hasRank);
+  const bool haveOneName = std::all_of(processes.begin(), processes.end(), [&](const Trace& trace) {
+    return trace.processName == first.processName;
+  });
+  std::map<int, int> twins;  // number of processes by rank
+  for (const Trace& trace : processes) {
+    ++twins[trace.rank];
+  }
+  std::vector<std::string> names;
+  std::set<std::string> taken;
+  for (const Trace& trace : processes) {
+    std::string name = !haveRanks               ? processOf(trace)
+                       : twins[trace.rank] == 1 ? rankOf(trace)
+                                                : rankOf(trace) + ", " + processOf(trace);
+    if (!trace.processName.empty() && (!haveRanks || !haveOneName)) {
+      name += " (" + trace.processName + ")";
+    }
+    const std::string base = name;
+    for (int number = 2; !taken.insert(name).second; ++number) {
+      name = base + " #" + std::to_string(number);
+    }
+    names.push_back(name);
+  }
+  return names;
+}
+
+std::string processLabel(const Trace& trace) {
+  if (trace.worldSize <= 1) {
+    return "CPU";
+  }
+  return "rank " + std::to_string(trace.rank) + " of " + std::to_string(trace.worldSize) +
+         (trace.hostName.empty() ? "" : " on " + trace.hostName);
 }
 
 std::string traceFileStem(const Trace& trace) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "steptape/base/array_view.h"
+#include "steptape/base/export.h"
 #include "steptape/trace/trace.h"
 
 namespace steptape::detail {
@@ -28,6 +29,19 @@ std::int64_t takeProcessId(std::int64_t wanted, std::set<std::int64_t>* taken);
 /// two have the same rank, a number that is free.
 std::vector<std::int64_t> fileProcessIds(ArrayView<const Trace> processes,
                                          std::set<std::int64_t>* taken);
+
+/// Returns whether a trace says which rank of a job it is of; otherwise its rank is 0 of 1.
+inline bool hasRank(const Trace& trace) {
+  return trace.worldSize > 1 || trace.rank != 0;
+}
+
+/// The name of each process in its file, by which a viewer's user tells them apart: "rank 3", with
+/// the process id if ranks repeat, or only that if no process has a rank; and the processes' own
+/// names if these differ. A single process has its own name. REQUIRES: at least one.
+STEPTAPE_EXPORT std::vector<std::string> fileProcessNames(ArrayView<const Trace> processes);
+
+/// Describes a process below its name: "rank 3 of 8 on node7", or "CPU" for one without a job.
+std::string processLabel(const Trace& trace);
 
 /// "<host>_<pid>.<nanoseconds>"; if the job has several ranks, "<host>_rank00003_<pid>. ...".
 std::string traceFileStem(const Trace& trace);

@@ -11,9 +11,12 @@
 #include "steptape/base/error.h"
 
 #include "base/got_expected.h"
+#include "base/gzip_file.h"
+#include "base/json_text.h"
 #include "base/text.h"
 #include "base/whole_file.h"
 #include "event/xplane.h"
+#include "trace/json_check.h"
 #include "trace/known_names.h"
 #include "trace/xplane_clock.h"
 #include "trace/xplane_trace.h"
@@ -24,8 +27,10 @@ namespace {
 
 using detail::startsWith;
 
-// Larger numbers are not times: the year 2100, and the limit of writeXPlane().
+// Larger numbers are not times: the year 2100, and the limit of writeXPlane(). Smaller ones are not
+// Unix times, but times since the start of the profile: the year 2000.
 constexpr std::int64_t kMaxUnixNanos = 4'102'444'800'000'000'000;
+constexpr std::int64_t kMinUnixNanos = 946'684'800'000'000'000;
 constexpr std::int64_t kMaxPicos = detail::kMaxXPlanePicos;
 constexpr std::int64_t kMaxBytes = std::int64_t{1} << 60;
 
@@ -96,7 +101,7 @@ struct Pending {
 
 class PlaneReader {
  public:
-  /// @param base        Subtracted from XLine::timestampNanos.
+  /// @param base        The Unix time of the profile's start, for lines with such times.
   /// @param windowStart Start of the window relative to the profile's start, in nanoseconds.
   PlaneReader(const XPlane& plane, std::int64_t base, std::int64_t windowStart, Trace* trace,
               Pending* pending)
@@ -142,9 +147,9 @@ class PlaneReader {
     return timeOf(line) + (picos + 500) / 1000 - windowStart_;
   }
 
-  /// Returns the time of a line; without its own time, it starts with the profile.
+  /// Returns the time of a line since the start of the profile.
   std::int64_t timeOf(const XLine& line) const {
-    return line.timestampNanos <= 0 ? line.timestampNanos : line.timestampNanos - base_;
+    return line.timestampNanos < kMinUnixNanos ? line.timestampNanos : line.timestampNanos - base_;
   }
 
   static const XStat* find(const std::vector<XStat>& stats, std::int64_t id) {
@@ -267,9 +272,23 @@ class PlaneReader {
                       std::to_string(details.bytes);
     const auto [known, isNew] = details_.try_emplace(std::move(key), trace_.details.size());
     if (isNew) {
+      makeJson(&details);
       trace_.details.push_back(std::move(details));
     }
     return known->second;
+  }
+
+  /// Other writers may have stats of the same names with any text.
+  static void makeJson(SpanDetails* details) {
+    for (std::string* const json : {&details->shapes, &details->types}) {
+      if (!json->empty() && !detail::isJson(*json)) {
+        *json = detail::jsonString(*json);
+      }
+    }
+    if (!details->arguments.empty() && !detail::areJsonMembers(details->arguments)) {
+      details->arguments = detail::jsonString(detail::kArgumentsStat) + ": " +
+                           detail::jsonString(details->arguments);
+    }
   }
 
   void addMemory(const XEvent& event, std::int64_t time) {
@@ -339,20 +358,65 @@ class PlaneReader {
   const std::int64_t arguments_ = ids_.of(detail::kArgumentsStat);
 };
 
-/// @return the start of the window relative to the profile's start, in nanoseconds.
-std::int64_t readEnvironment(const XPlane& plane, Trace* trace) {
-  std::int64_t start = 0;
-  std::int64_t stop = 0;
+/// Times of a profile as its file states them, in Unix time; 0: not stated.
+struct StatedTimes {
+  std::int64_t profileStart = 0;
+  std::int64_t profileStop = 0;
+  std::int64_t windowStart = 0;
+};
+
+/// Returns bytes as text, in the form that messages in JSON have them.
+/// @source RFC 4648, section 4
+std::string base64(std::string_view bytes) {
+  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    std::uint32_t bits = 0;
+    const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
+    for (std::size_t k = 0; k < 3; ++k) {
+      bits = bits << 8 | (k < count ? static_cast<unsigned char>(bytes[i + k]) : 0U);
+    }
+    for (std::size_t k = 0; k < 4; ++k) {
+      text += k <= count ? kDigits[bits >> (18 - 6 * k) & 63] : '=';
+    }
+  }
+  return text;
+}
+
+/// Returns a stat as JSON. The texts of our own files are JSON, those of others any text.
+std::string jsonOf(const XPlane& plane, const XStat& stat, bool isOurs) {
+  if (const auto* bytes = std::get_if<XStatBytes>(&stat.value)) {
+    return detail::jsonString(base64(bytes->bytes));
+  }
+  if (const auto* number = std::get_if<std::uint64_t>(&stat.value)) {
+    return std::to_string(*number);
+  }
+  if (const auto* number = std::get_if<std::int64_t>(&stat.value)) {
+    return std::to_string(*number);
+  }
+  if (const auto* number = std::get_if<double>(&stat.value)) {
+    return detail::jsonNumber(*number);
+  }
+  const std::string_view text = plane.text(stat);
+  return isOurs ? detail::validJson(text) : detail::jsonString(text);
+}
+
+StatedTimes readEnvironment(const XPlane& plane, Trace* trace) {
+  StatedTimes times;
+  const bool isOurs = StatIds(plane).of(detail::kWindowStartStat) >= 0;
+  const auto timeOf = [](std::int64_t number) {
+    return std::clamp<std::int64_t>(number, 0, kMaxUnixNanos);
+  };
   for (const XStat& stat : plane.stats) {
     const auto found = plane.statNames.find(stat.id);
     const std::string name = found != plane.statNames.end() ? found->second : "";
     const std::int64_t number = integerOf(stat.value);
     if (name == detail::kProfileStartStat) {
-      start = std::clamp<std::int64_t>(number, 0, kMaxUnixNanos);
+      times.profileStart = timeOf(number);
     } else if (name == detail::kWindowStartStat) {
-      trace->originNanos = std::clamp<std::int64_t>(number, 0, kMaxUnixNanos);
+      times.windowStart = timeOf(number);
     } else if (name == detail::kProfileStopStat) {
-      stop = std::clamp<std::int64_t>(number, 0, kMaxUnixNanos);
+      times.profileStop = timeOf(number);
     } else if (name == detail::kRankStat) {
       trace->rank = static_cast<int>(number);
     } else if (name == detail::kWorldSizeStat) {
@@ -363,24 +427,19 @@ std::int64_t readEnvironment(const XPlane& plane, Trace* trace) {
       trace->processName = plane.text(stat);
     } else if (name == detail::kDroppedStat) {
       trace->dropped += static_cast<std::uint64_t>(number);
-    } else if (const std::string_view text = plane.text(stat); !text.empty()) {
-      trace->metadata.emplace_back(name, text);
+    } else {
+      trace->metadata.emplace_back(name, jsonOf(plane, stat, isOurs));
     }
   }
-  if (!isIn(trace->originNanos - start, 0, kMaxPicos / 1000)) {
-    trace->originNanos = start;
-  }
-  trace->duration = std::max<std::int64_t>(0, stop - trace->originNanos);
-  return trace->originNanos - start;
+  return times;
 }
 
-/// Returns the earliest time of a line that counts from 1970, as in other profilers' files; 0 if
-/// there is none.
-std::int64_t earliestTimestamp(const XSpace& space) {
+/// Returns the earliest Unix time of a line, as profilers had them before 2024; 0 if there is none.
+std::int64_t earliestUnixTime(const XSpace& space) {
   std::int64_t earliest = 0;
   for (const XPlane& plane : space.planes) {
     for (const XLine& line : plane.lines) {
-      if (isIn(line.timestampNanos, 1, kMaxUnixNanos) &&
+      if (isIn(line.timestampNanos, kMinUnixNanos, kMaxUnixNanos) &&
           (earliest == 0 || line.timestampNanos < earliest)) {
         earliest = line.timestampNanos;
       }
@@ -419,36 +478,78 @@ void resolve(const Pending& pending, Trace* trace) {
                    [](const TraceStep& a, const TraceStep& b) { return a.start < b.start; });
 }
 
+/// Returns the last end of anything in the trace.
+std::int64_t endOf(const Trace& trace) {
+  std::int64_t end = 0;
+  const auto include = [&](std::int64_t time) { end = std::max(end, time); };
+  for (const TraceThread& thread : trace.threads) {
+    for (const TraceSpan& span : thread.spans) {
+      include(span.start + span.duration);
+    }
+  }
+  for (const TraceStep& step : trace.steps) {
+    include(step.start + step.duration);
+  }
+  if (!trace.memory.empty()) {
+    include(trace.memory.back().time);
+  }
+  return end;
+}
+
 Trace traceOf(const XSpace& space) {
   Trace trace;
   Pending pending;
-  const std::int64_t base = earliestTimestamp(space);
-  std::int64_t windowStart = 0;
+  StatedTimes times;
   for (const XPlane& plane : space.planes) {
     if (plane.name == detail::kEnvironmentPlane) {
-      windowStart = readEnvironment(plane, &trace);
+      times = readEnvironment(plane, &trace);
     }
   }
+  // Where lines have Unix times, nothing may begin before the profile, whatever it states.
+  const std::int64_t earliest = earliestUnixTime(space);
+  const bool isStated = times.profileStart >= kMinUnixNanos &&
+                        (earliest == 0 || isIn(earliest - times.profileStart, 0, kMaxPicos / 1000));
+  const std::int64_t base = isStated || earliest == 0 ? times.profileStart : earliest;
+  const bool hasWindow =
+      times.windowStart != 0 && isIn(times.windowStart - times.profileStart, 0, kMaxPicos / 1000);
+  trace.originNanos = hasWindow ? times.windowStart : base;
   for (const XPlane& plane : space.planes) {
     if (plane.name != detail::kEnvironmentPlane) {
-      PlaneReader(plane, base, windowStart, &trace, &pending).read();
+      PlaneReader(plane, base, trace.originNanos - base, &trace, &pending).read();
     }
-  }
-  if (base != 0) {
-    trace.originNanos = base;
   }
   if (!space.hostNames.empty()) {
     trace.hostName = space.hostNames[0];
   }
   resolve(pending, &trace);
+  trace.duration = std::max<std::int64_t>(0, times.profileStop - trace.originNanos);
+  if (!hasWindow) {
+    // Others note the time at which they were told to stop, and record until they have stopped.
+    trace.duration = std::max(trace.duration, endOf(trace));
+  }
   return trace;
+}
+
+/// Reads a file, and inflates it if it is gzipped: no profile begins like that.
+std::string contentOf(const std::string& path) {
+  std::string bytes;
+  detail::readWholeFile(path, bytes).throwIfError();
+  if (!startsWith(bytes, "\x1f\x8b")) {
+    return bytes;
+  }
+  bytes.clear();
+  detail::GzipFile file(path);
+  std::vector<char> block(std::size_t{1} << 16);
+  while (const std::size_t size = file.readSome(block.data(), block.size())) {
+    bytes.append(block.data(), size);
+  }
+  return bytes;
 }
 
 }  // namespace
 
 Trace readXPlane(const std::string& path) {
-  std::string bytes;
-  detail::readWholeFile(path, bytes).throwIfError();
+  const std::string bytes = contentOf(path);
   XSpace space;
   try {
     decodeXSpace(bytes, &space).throwIfError();

@@ -39,11 +39,12 @@ struct XPlaneOptions {
 STEPTAPE_EXPORT Status writeXPlane(const std::string& path, const Trace& trace,
                                    const XPlaneOptions& options = {});
 
-/// Reads a file of writeXPlane(), or another file in that format, as far as a Trace can represent
-/// it.
+/// Reads a file of writeXPlane(), or another file in that format, compressed or not, as far as a
+/// Trace can represent it. Times of lines are Unix times, as old profilers wrote them, or relative
+/// to the start that the file states; Trace::originNanos is 0 if it states none.
 ///
-/// @throws  Error(kIoError) if the file cannot be read; Error(kInvalidArgument) if it is not an
-///          XSpace.
+/// @throws  Error(kIoError) if the file cannot be read; Error(kDataLoss) if its gzip data is
+///          damaged; Error(kInvalidArgument) if it is not an XSpace.
 /// @threads Thread-safe.
 STEPTAPE_EXPORT Trace readXPlane(const std::string& path);
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/replacement_file.h"
+#include "base/text.h"
 #include "base/whole_file.h"
 #include "trace/xplane_clock.h"
 #include "trace/xplane_lines.h"
@@ -19,6 +20,7 @@
 namespace steptape {
 namespace {
 
+using detail::startsWith;
 using detail::XPlaneClock;
 using detail::XPlaneFlow;
 using detail::XPlaneLineIds;
@@ -144,7 +146,11 @@ XPlaneEncoder encodeEnvironment(const Trace& trace, const XPlaneClock& clock,
   plane.addStat(detail::kProcessNameStat, trace.processName);
   plane.addStat(detail::kDroppedStat, trace.dropped);
   for (const auto& [key, value] : trace.metadata) {
-    plane.addStat(key, value);
+    // A name of the stats above would replace what they state.
+    if (key != detail::kProfileStartStat && key != detail::kProfileStopStat &&
+        !startsWith(key, detail::kOwnStatPrefix)) {
+      plane.addStat(key, value);
+    }
   }
   return plane;
 }

@@ -79,7 +79,8 @@ inline constexpr char kArgumentsStat[] = "Arguments";
 inline constexpr char kDeviceTypeStat[] = "Device Type";
 inline constexpr char kDeviceIdStat[] = "Device Id";
 
-// Stats of the environment's plane that only this library reads.
+// Stats of the environment's plane that only this library reads. All have the same prefix.
+inline constexpr char kOwnStatPrefix[] = "steptape.";
 inline constexpr char kWindowStartStat[] = "steptape.window_start";
 inline constexpr char kRankStat[] = "steptape.rank";
 inline constexpr char kWorldSizeStat[] = "steptape.world_size";

@@ -97,7 +97,7 @@ TEST(XPlaneDecoder, GivesEveryFieldOfAnEvent) {
   EXPECT_EQ(event.stats[1].value, XStatValue(~std::uint64_t{0}));
   EXPECT_EQ(event.stats[2].value, XStatValue(std::int64_t{-3}));
   EXPECT_EQ(event.stats[3].value, XStatValue(std::string("text")));
-  EXPECT_EQ(event.stats[4].value, XStatValue(std::string("bytes")));
+  EXPECT_EQ(event.stats[4].value, XStatValue(XStatBytes{"bytes"}));
   EXPECT_EQ(event.stats[5].value, XStatValue(XStatReference{2}));
   EXPECT_EQ(event.stats[6].id, 9);
   EXPECT_EQ(event.stats[6].value, XStatValue(std::int64_t{0}));

@@ -41,7 +41,8 @@ void readAnything(const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
   std::vector<Trace> traces;
   try {
-    traces = readChromeTrace(path);
+    std::vector<std::string> notes;
+    traces = readChromeTrace(path, &notes);
   } catch (const Error&) {
     return;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes bytes as a profile: what was read can be written, and is then read unchanged.
+// Fuzzes bytes as a profile: what was read can be written, and is then read unchanged, and a
+// copy in another format is well-formed.
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "base/whole_file.h"
 #include "fuzz/fuzz_input.h"
+#include "trace/chrome_trace.h"
 #include "trace/xplane_trace.h"
 
 namespace steptape {
@@ -55,6 +57,13 @@ void readProfile(std::string_view bytes) {
   require(spansOf(read) == spansOf(trace), "all spans come back");
   require(read.steps.size() == trace.steps.size(), "all steps come back");
   require(read.memory.size() == trace.memory.size(), "all memory events come back");
+  const std::string json = kDir.string() + "/trace.json";
+  require(writeChromeTrace(json, trace).ok(), "what was read can be converted");
+  try {
+    readChromeTrace(json);
+  } catch (const Error&) {
+    require(false, "the copy is JSON");
+  }
 }
 
 }  // namespace

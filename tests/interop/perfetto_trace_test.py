@@ -280,7 +280,7 @@ class OfficialSchema(unittest.TestCase):
         processes = {track.process.pid: track.process for track in tracks
                      if track.HasField("process")}
         self.assertEqual(list(processes), [1, 2])
-        self.assertEqual(processes[2].process_name, "train")
+        self.assertEqual(processes[2].process_name, "rank 2")
         self.assertEqual(processes[2].process_labels, ["rank 2 of 3 on node1"])
         threads = {(track.thread.pid, track.thread.tid): track.thread.thread_name
                    for track in tracks if track.HasField("thread")}

@@ -105,20 +105,26 @@ class InXProf(unittest.TestCase):
     def test_lists_both_ranks(self):
         self.assertEqual([host[-10:] for host in self.hosts], ["_rank00000", "_rank00001"])
 
-    def test_shows_the_steps_of_a_rank_with_their_parts(self):
-        rows = self.run_shown.steps()
-        self.assertEqual([int(row["stepnum"]) for row in rows], STEPS)
-        totals = [row["stepTimeMs"] for row in rows]
-        rank = min(RANKS, key=lambda rank: abs(totals[0] - self.part(rank, STEPS[0], "total")))
-        for row, step in zip(rows, STEPS):
-            for shown, part in (("stepTimeMs", "total"), ("infeedTimeMs", "input")):
-                self.assertAlmostEqual(row[shown], self.part(rank, step, part), places=5)
-            counted = sum(self.part(rank, step, part)
-                          for part in ("forward", "backward", "transfer", "wait"))
-            self.assertGreater(row["hostComputeTimeMs"], counted - 1e-3)
-            # The optimizer's operators and the collectives of logging come on top.
-            self.assertLess(row["hostComputeTimeMs"],
-                            row["stepTimeMs"] - row["infeedTimeMs"] + 1e-3)
+    def test_shows_the_steps_of_each_rank_with_their_parts(self):
+        for rank, host in zip(RANKS, self.hosts):
+            rows = self.run_shown.steps("input_pipeline_analyzer", host=host)
+            self.assertEqual([int(row["stepnum"]) for row in rows], STEPS)
+            for row, step in zip(rows, STEPS):
+                for shown, part in (("stepTimeMs", "total"), ("infeedTimeMs", "input")):
+                    self.assertAlmostEqual(row[shown], self.part(rank, step, part), places=5)
+                counted = sum(self.part(rank, step, part)
+                              for part in ("forward", "backward", "transfer", "wait"))
+                self.assertGreater(row["hostComputeTimeMs"], counted - 1e-3)
+                # The optimizer's operators and the collectives of logging come on top.
+                self.assertLess(row["hostComputeTimeMs"],
+                                row["stepTimeMs"] - row["infeedTimeMs"] + 1e-3)
+
+    # It pairs the steps of the ranks by their times, not by their numbers; see xprof_test.py. Of
+    # short steps on a busy machine it may therefore leave out the first or the last.
+    def test_shows_steps_of_all_ranks_in_the_overview(self):
+        shown = [int(row["stepnum"]) for row in self.run_shown.steps()]
+        self.assertIn(shown, [STEPS[i:k] for i in range(len(STEPS))
+                              for k in range(i + 1, len(STEPS) + 1)])
 
     @staticmethod
     def part(rank, step, name):

@@ -235,6 +235,25 @@ steptape::Trace makeRanks(int steps) {
   return job.take();
 }
 
+/// A rank of two whose steps are of one job, but not of one length: rank 1 was held up in the first
+/// step, after it had met rank 0, which then waited for it in the second.
+steptape::Trace makeHeldUp(int rank, std::int64_t steps) {
+  TraceBuilder job;
+  steptape::Trace& trace = job.trace();
+  trace.hostName = "node1.example.org";
+  trace.rank = rank;
+  trace.worldSize = 2;
+  trace.originNanos = kOrigin;
+  std::int64_t start = 0;
+  for (std::int64_t i = 0; i < steps; ++i) {
+    const std::int64_t duration = (i == 1 - rank ? 11 : 1) * kMilli;
+    job.span(0, "aten::mm", SpanKind::kOperator, start, start + duration / 2);
+    job.step(kFirstStep + i, start, start + duration);
+    start += duration;
+  }
+  return job.take();
+}
+
 /// Writes processes as <directory>/<name>.json.gz, .pftrace and .pftrace.gz.
 void writeFormats(const std::string& directory, const std::string& name,
                   const std::vector<steptape::Trace>& processes) {
@@ -318,13 +337,17 @@ int main(int argc, char** argv) {
           .throwIfError();
     } else if (what == "ranks") {
       write(arguments[1], makeRanks(std::stoi(arguments[2])));
+    } else if (what == "held_up") {
+      for (const int rank : {0, 1}) {
+        write(arguments[1], makeHeldUp(rank, std::stoi(arguments[2])));
+      }
     } else if (what == "formats") {
       writeAllFormats(arguments[1], std::stoi(arguments[2]));
     } else if (what == "profiler") {
       profileSteps(arguments[1], std::stoi(arguments[2]));
     } else {
-      std::cerr << "trace_writer job|bare|devices|kernels|ranks|formats|profiler <log directory> "
-                   "<number>\n";
+      std::cerr << "trace_writer job|bare|devices|kernels|ranks|held_up|formats|profiler "
+                   "<log directory> <number>\n";
       return 2;
     }
   } catch (const std::exception& error) {

@@ -16,17 +16,21 @@ class XProfRun:
         self.name = name
 
     def get(self, tool, **query):
-        """A tool's data, of all hosts unless one is named."""
-        return self._tensorboard.get("plugin/profile/data", run=self.name, tag=tool,
-                                     **{"host": "ALL_HOSTS", **query})
+        """A tool's data, of all hosts unless one is named.
+
+        XProf saves the statistics of the first question, and answers later ones from them, also
+        if they are about other hosts.
+        """
+        return self._tensorboard.get("plugin/profile/data", run=self.name, tag=tool, **{
+            "host": "ALL_HOSTS", "use_saved_result": "false", **query})
 
     def hosts(self):
         hosts = self._tensorboard.get("plugin/profile/hosts", run=self.name, tag="memory_profile")
         return sorted(host["hostname"] for host in hosts)
 
-    def steps(self, tool="overview_page"):
+    def steps(self, tool="overview_page", **query):
         """The rows of the chart of step times."""
-        for table in self.get(tool):
+        for table in self.get(tool, **query):
             if table and any(column["id"] == "stepTimeMs" for column in table["cols"]):
                 return rows_of(table)
         return []

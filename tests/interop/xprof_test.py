@@ -39,7 +39,7 @@ def setUpModule():
     global tensorboard, session
     log_dir = unittest.enterModuleContext(tempfile.TemporaryDirectory())
     for kind, number in (("job", 1), ("job", 2), ("bare", 1), ("bare", 5), ("bare", 6),
-                         ("devices", 2), ("kernels", 3), ("ranks", 3)):
+                         ("devices", 2), ("kernels", 3), ("ranks", 3), ("held_up", 3)):
         subprocess.run([os.environ["STEPTAPE_TRACE_WRITER"], kind,
                         os.path.join(log_dir, f"{kind}{number}"), str(number)],
                        check=True, timeout=PATIENCE_SECONDS)
@@ -76,6 +76,21 @@ class Tools(unittest.TestCase):
         # XProf leaves out the first and the last of more than five.
         self.assertEqual([row["stepnum"] for row in rows], ["11", "12", "13", "14", "15"])
         self.assert_times(rows, "stepTimeMs", 11, 12, 13, 14, 15)
+
+    # XProf looks for the shift by which the steps of two ranks overlap longest, and leaves out those
+    # without a partner. It does not look at their numbers.
+    def test_overview_pairs_the_steps_of_ranks_by_time(self):
+        rows = self.run_in("held_up3").steps()
+        # It shows the steps of the file that the folder lists first.
+        self.assertIn([row["stepnum"] for row in rows], (["11", "12"], ["10", "11"]))
+        self.assert_times(rows, "stepTimeMs", 11, 1)
+
+    def test_input_pipeline_shows_all_steps_of_one_rank(self):
+        held_up = self.run_in("held_up3")
+        for host, times in zip(RANKS, ((1, 11, 1), (11, 1, 1))):
+            rows = held_up.steps("input_pipeline_analyzer", host=host)
+            self.assertEqual([row["stepnum"] for row in rows], ["10", "11", "12"])
+            self.assert_times(rows, "stepTimeMs", *times)
 
     def test_overview_separates_loading_and_host_time(self):
         rows = self.run_in("job1").steps()

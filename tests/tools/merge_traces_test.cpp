@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "steptape/base/error.h"
 
+#include "support/content_of.h"
 #include "tools/steptape/traces/trace_alignment.h"
 #include "tools/trace_fixture.h"
 
@@ -144,6 +146,72 @@ TEST_F(MergeTraces, WritesAProcessForEachRank) {
     ASSERT_EQ(trace.steps.size(), 3U);
     EXPECT_EQ(trace.originNanos + trace.steps[0].start, kOrigin);
   }
+}
+
+/// A trace as PyTorch writes it outside of a job.
+std::string traceWithoutARank(std::int64_t microseconds) {
+  return R"({"schemaVersion":1,"baseTimeNanoseconds":1700000000000000000,"traceEvents":[
+      {"ph":"M","name":"process_name","pid":1,"tid":0,"args":{"name":"python3"}},
+      {"ph":"X","cat":"user_annotation","name":"ProfilerStep#1","pid":1,"tid":1,"ts":)" +
+         std::to_string(microseconds) + R"(,"dur":1000},
+      {"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":)" +
+         std::to_string(microseconds) + R"(,"dur":300}]})";
+}
+
+constexpr char kFirst[] = "cont/w0_1.1700000000000000000.pt.trace.json";
+constexpr char kSecond[] = "cont/w1_1.1700000000000001000.pt.trace.json";
+
+TEST_F(MergeTraces, KeepsAllProcessesWithoutARank) {
+  writeBytes(kFirst, traceWithoutARank(0));
+  writeBytes(kSecond, traceWithoutARank(2));
+  const Outcome outcome = steptape("merge-traces cont --output all.json");
+  EXPECT_EQ(outcome.exitCode, 0);
+  EXPECT_EQ(outcome.error, "");
+  EXPECT_EQ(readChromeTrace(path("all.json")).size(), 2U);
+}
+
+TEST_F(MergeTraces, NamesTheFilesOfProcessesThatAreElseEqual) {
+  writeBytes(kFirst, traceWithoutARank(0));
+  writeBytes(kSecond, traceWithoutARank(2));
+  const Outcome outcome =
+      steptape(std::string("merge-traces ") + kFirst + " " + kSecond + " --output all.json");
+  EXPECT_THAT(outcome.out,
+              HasSubstr("\n  process 1 (python3), w0_1.1700000000000000000.pt.trace.json "));
+  EXPECT_THAT(outcome.out,
+              HasSubstr("\n  process 1 (python3), w1_1.1700000000000001000.pt.trace.json "));
+  TraceSet set = tools::readTraces({path(kFirst), path(kSecond)});
+  EXPECT_THAT(set.labels(), ElementsAre("process 1, w0_1.1700000000000000000.pt.trace.json",
+                                        "process 1, w1_1.1700000000000001000.pt.trace.json"));
+  set.files = {"a/trace.json", "b/trace.json"};
+  EXPECT_THAT(set.labels(), ElementsAre("process 1, trace.json, a/trace.json",
+                                        "process 1, trace.json, b/trace.json"));
+}
+
+// The times of their lines are relative, and nearly equal.
+TEST_F(MergeTraces, KeepsTheTimeBetweenTwoSessionsOfJax) {
+  const std::string jax = test::contentOf(STEPTAPE_SOURCE_DIR "/tests/golden/jax.xplane.pb");
+  writeBytes("a/plugins/profile/2026_11_28_03_34_42/n.xplane.pb", jax);
+  writeBytes("tf/plugins/profile/2026_11_28_03_34_45/n.xplane.pb",
+             test::contentOf(STEPTAPE_SOURCE_DIR "/tests/golden/tensorflow.xplane.pb"));
+  const Outcome outcome = steptape("merge-traces a tf --output all.json");
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.error;
+  const std::vector<Trace> merged = readChromeTrace(path("all.json"));
+  ASSERT_EQ(merged.size(), 2U);
+  EXPECT_GT(std::abs(merged[1].originNanos - merged[0].originNanos), 1'000 * kMillisecond);
+  EXPECT_THAT(outcome.error, HasSubstr("note: the windows never overlap"));
+}
+
+TEST_F(MergeTraces, SaysThatNoFileHasAStart) {
+  const std::string jax = test::contentOf(STEPTAPE_SOURCE_DIR "/tests/golden/jax.trace.json.gz");
+  writeBytes("a.json.gz", jax);
+  writeBytes("b.json.gz", jax);
+  writeProfile("c.xplane.pb", Training());
+  EXPECT_THAT(steptape("merge-traces a.json.gz b.json.gz --output all.json").error,
+              HasSubstr("note: no file says when it began"));
+  EXPECT_THAT(steptape("merge-traces a.json.gz c.xplane.pb --output all.json").error,
+              HasSubstr("note: not all files say when they began: use --align start"));
+  EXPECT_EQ(steptape("merge-traces a.json.gz c.xplane.pb --output all.json --align start").error,
+            "");
 }
 
 TEST_F(MergeTraces, WritesAlignedTimes) {

@@ -53,6 +53,40 @@ TEST_F(Profile, NamesTheProcess) {
                                      "24 spans on 1 thread\n"));
 }
 
+TEST_F(Profile, SaysThatTheStartIsUnknown) {
+  writeBytes("a.json", R"({"traceEvents":[{"ph":"X","name":"a","pid":1,"tid":1,"ts":6,"dur":1}]})");
+  EXPECT_THAT(steptape("profile a.json").out, HasSubstr("\n  start unknown, no steps, "));
+  EXPECT_TRUE(json("a.json").at("traces")[0].at("start_unix_nanos").is_null());
+}
+
+TEST_F(Profile, WritesNoCompressedProfile) {
+  writeProfile("a.xplane.pb", Training());
+  const Outcome outcome = steptape("profile a.xplane.pb --output b.xplane.pb.gz");
+  EXPECT_EQ(outcome.exitCode, 2);
+  EXPECT_THAT(outcome.error, HasSubstr("--output: got b.xplane.pb.gz; expected a name that ends"));
+}
+
+TEST_F(Profile, ReadsATraceThatWasCutOffWithANote) {
+  writeBytes("a.json", R"({"traceEvents":[
+      {"ph":"X","name":"a","pid":1,"tid":1,"ts":6,"dur":1},{"ph":"X","na)");
+  const Outcome outcome = steptape("profile a.json");
+  EXPECT_EQ(outcome.exitCode, 0);
+  EXPECT_THAT(outcome.out, HasSubstr("1 span on 1 thread"));
+  EXPECT_THAT(outcome.error,
+              ContainsRegex("^note: a.json ends in the middle, at byte 9[0-9] of its "
+                            "text: what follows is missing\n$"));
+}
+
+TEST_F(Profile, ReadsTheNumbersOfPythonWithANote) {
+  writeBytes("a.json", R"({"traceEvents":[
+      {"ph":"X","name":"a","pid":1,"tid":1,"ts":6,"dur":1,"args":{"loss":NaN}}]})");
+  const Outcome outcome = steptape("profile a.json");
+  EXPECT_EQ(outcome.exitCode, 0);
+  EXPECT_EQ(outcome.error,
+            "note: a.json has 1 number such as NaN or Infinity, which JSON does not have: other "
+            "programs may refuse it\n");
+}
+
 TEST_F(Profile, ShowsThePartsOfAStep) {
   Trace trace = traceOf(Training());
   trace.steps.back().duration += 3 * kMillisecond;
@@ -437,15 +471,17 @@ TEST_F(Profile, ReadsTheNewestTracesOfARun) {
 }
 
 TEST_F(Profile, TakesTheNewestTraceOfARank) {
-  writeProfile("runs/session/old.xplane.pb", Training());
   Training training;
+  training.rank = 1;
+  training.worldSize = 2;
+  writeProfile("runs/session/old.xplane.pb", training);
   training.origin += kMillisecond;
   training.firstStep = 20;
   writeProfile("runs/session/new.xplane.pb", training);
   const Outcome outcome = steptape("profile --json runs");
   EXPECT_EQ(outcome.error,
             "note: runs/session/old.xplane.pb left out: runs/session/new.xplane.pb is "
-            "a newer trace of rank 0\n");
+            "a newer trace of rank 1\n");
   const nlohmann::json traces = nlohmann::json::parse(outcome.out).at("traces");
   ASSERT_EQ(traces.size(), 1U);
   EXPECT_EQ(traces[0].at("file"), "runs/session/new.xplane.pb");
@@ -478,8 +514,8 @@ TEST_F(Profile, ReportsADirectoryWithoutTraces) {
   const Outcome outcome = steptape("profile .");
   EXPECT_EQ(outcome.exitCode, 1);
   EXPECT_EQ(outcome.error,
-            "steptape: no trace in or below .; expected *.pt.trace.json, *.pt.trace.json.gz or "
-            "plugins/profile/*/*.xplane.pb\n");
+            "steptape: no trace in or below .; expected *.pt.trace.json, *.pt.trace.json.gz, "
+            "plugins/profile/*/*.xplane.pb or plugins/profile/*/*.trace.json.gz\n");
 }
 
 TEST_F(Profile, RefusesToReplaceAProfileOfXprof) {
@@ -497,9 +533,12 @@ TEST_F(Profile, RefusesConflictingOptions) {
   const std::pair<const char*, const char*> kCalls[] = {
       {"", "TRACE is required"},
       {"absent.json", "cannot find absent.json: No such file or directory"},
-      {"a.txt", "TRACE: got a.txt; expected a name that ends in .json, .json.gz or .xplane.pb"},
+      {"a.txt",
+       "TRACE: got a.txt; expected a name that ends in .json, .json.gz, "
+       ".xplane.pb or .xplane.pb.gz"},
       {"a.pftrace.gz",
-       "TRACE: got a.pftrace.gz; expected a name that ends in .json, .json.gz or .xplane.pb; "
+       "TRACE: got a.pftrace.gz; expected a name that ends in .json, .json.gz, .xplane.pb or "
+       ".xplane.pb.gz; "
        "steptape writes Perfetto traces only"},
       {"a.xplane.pb --by color", "--by: got color; expected name, shape, module or stack"},
       {"a.xplane.pb --top few", "--top"},

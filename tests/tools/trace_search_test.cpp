@@ -40,6 +40,7 @@ TEST_F(TraceSearch, RecognizesFormatsByName) {
   EXPECT_EQ(traceFormOf("b.pftrace"), TraceForm::kPerfetto);
   EXPECT_EQ(traceFormOf("b.pftrace.gz"), TraceForm::kCompressedPerfetto);
   EXPECT_EQ(traceFormOf("b.xplane.pb"), TraceForm::kXPlane);
+  EXPECT_EQ(traceFormOf("b.xplane.pb.gz"), TraceForm::kCompressedXPlane);
   EXPECT_EQ(traceFormOf("b.pb"), TraceForm::kUnknown);
   EXPECT_EQ(traceFormOf("json"), TraceForm::kUnknown);
 }
@@ -61,6 +62,20 @@ TEST_F(TraceSearch, PrefersTheLaterOfTwoSessionsInASecond) {
   touch("plugins/profile/2023_11_14_22_13_20/a.xplane.pb");
   touch("plugins/profile/2023_11_14_22_13_20_1/a.xplane.pb");
   EXPECT_THAT(newest(), ElementsAre("plugins/profile/2023_11_14_22_13_20_1/a.xplane.pb"));
+}
+
+// JAX writes both; sometimes only the second is copied.
+TEST_F(TraceSearch, FindsTheJsonOfASessionWithoutAProfile) {
+  touch("plugins/profile/2023_11_14_22_13_20/a.trace.json.gz");
+  touch("plugins/profile/2023_11_14_22_13_20/b.trace.json");
+  touch("plugins/profile/2023_11_14_22_13_20/perfetto_trace.json.gz");
+  touch("plugins/profile/2023_11_13_22_13_20/a.xplane.pb");
+  const auto both = ElementsAre("plugins/profile/2023_11_14_22_13_20/a.trace.json.gz",
+                                "plugins/profile/2023_11_14_22_13_20/b.trace.json");
+  EXPECT_THAT(newest(), both);
+  EXPECT_THAT(newest("plugins/profile/2023_11_14_22_13_20"), both);
+  touch("plugins/profile/2023_11_14_22_13_20/a.xplane.pb");
+  EXPECT_THAT(newest(), ElementsAre("plugins/profile/2023_11_14_22_13_20/a.xplane.pb"));
 }
 
 TEST_F(TraceSearch, SkipsUnfinishedSessions) {
@@ -116,6 +131,7 @@ TEST_F(TraceSearch, PrefersXprofProfilesUnlessTheyAreOlder) {
 TEST_F(TraceSearch, ReportsADirectoryWithoutTraces) {
   touch("events.out.tfevents.1");
   touch("trace.json");
+  touch("a.trace.json.gz");
   EXPECT_THROW(newest(), Error);
 }
 

@@ -101,6 +101,10 @@ class ChromeReaderMemory : public ::testing::TestWithParam<bool> {
     EXPECT_THAT(traces[0].threads[0].spans, SizeIs(1));
     EXPECT_LT(peak_, kBound);
   }
+  void expectNothing(const TextStream& text) {
+    EXPECT_THAT(read(text), SizeIs(0));
+    EXPECT_LT(peak_, kBound);
+  }
   void expectError(const TextStream& text, const std::string& words) {
     const Error error = test::errorOf([&] { read(text); });
     EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
@@ -214,7 +218,7 @@ TEST_P(ChromeReaderMemory, CountsForeignValuesAmongTheEventsAsLost) {
 TEST_P(ChromeReaderMemory, IsBoundedForAFileThatIsAnArray) {
   TextStream text;
   text.add("[").repeat("7,", kLong).add("7]");
-  expectError(text, "got no array \"traceEvents\"");
+  expectNothing(text);
 }
 
 TEST_P(ChromeReaderMemory, IsBoundedForNestedArrays) {

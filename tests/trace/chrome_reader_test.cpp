@@ -205,13 +205,14 @@ TEST_F(ChromeReader, ReadsTimesHoweverTheyAreWritten) {
       {"ph":"X","name":"a","cat":"c","pid":1,"tid":1,"ts":1000,"dur":1},
       {"ph":"X","name":"b","cat":"c","pid":1,"tid":1,"ts":1001.5,"dur":0.25},
       {"ph":"X","name":"c","cat":"c","pid":1,"tid":1,"ts":1.002e3,"dur":25e-2},
-      {"ph":"X","name":"d","cat":"c","pid":1,"tid":1,"ts":"1003.001","dur":"1.0009"})");
+      {"ph":"X","name":"d","cat":"c","pid":1,"tid":1,"ts":"1003.001","dur":"1.0009"},
+      {"ph":"X","name":"e","cat":"c","pid":1,"tid":1,"ts":1052.927999999999997,"dur":3.0019999999})");
   std::vector<std::int64_t> times;
   for (const TraceSpan& span : trace.threads.at(0).spans) {
     times.push_back(span.start);
     times.push_back(span.duration);
   }
-  EXPECT_THAT(times, ElementsAre(0, 1000, 1500, 250, 2000, 250, 3001, 1000));
+  EXPECT_THAT(times, ElementsAre(0, 1000, 1500, 250, 2000, 250, 3001, 1001, 52'928, 3002));
   EXPECT_EQ(trace.originNanos, 1'000'000);
 }
 
@@ -247,7 +248,7 @@ TEST_F(ChromeReader, SharesTheDetailsOfEqualCalls) {
 TEST_F(ChromeReader, CountsEventsThatATraceCannotHold) {
   const Trace trace = readProcess(R"(
       {"ph":"X","name":"good","cat":"c","pid":1,"tid":1,"ts":1,"dur":1},
-      7, [], {},
+      7, [],
       {"ph":"B","name":"of another form","cat":"c","pid":1,"tid":1,"ts":1},
       {"ph":"X","name":"no time","cat":"c","pid":1,"tid":1,"dur":1},
       {"ph":"X","name":"no number","cat":"c","pid":1,"tid":1,"ts":"x","dur":1},
@@ -260,7 +261,113 @@ TEST_F(ChromeReader, CountsEventsThatATraceCannotHold) {
       {"ph":"i","name":"unknown","pid":1,"tid":1,"ts":1},
       {"ph":"C","name":"no numbers","pid":1,"ts":1,"args":{"a":"b"}})");
   EXPECT_THAT(trace.threads.at(0).spans, SizeIs(1));
-  EXPECT_EQ(trace.dropped, 14u);
+  EXPECT_EQ(trace.dropped, 13u);
+}
+
+// XLA ends its list of events with an empty object.
+TEST_F(ChromeReader, MissesNothingInAnEmptyObject) {
+  EXPECT_EQ(readProcess(R"({"ph":"X","pid":1,"tid":1,"ts":1,"dur":5,"name":"a"},{})").dropped, 0u);
+}
+
+TEST_F(ChromeReader, FindsTheStepsOfJax) {
+  const Trace trace = readProcess(R"(
+      {"ph":"X","name":"train","pid":1,"tid":7,"ts":1,"dur":5,"args":{"step_num":"12"}},
+      {"ph":"X","name":"dot","pid":1,"tid":7,"ts":2,"dur":1,"args":{"step":"12"}},
+      {"ph":"X","name":"train","pid":1,"tid":7,"ts":8,"dur":4,"args":{"step_num":13}},
+      {"ph":"X","name":"x","pid":1,"tid":7,"ts":20,"dur":1,"args":{"step_num":"none"}})");
+  ASSERT_THAT(trace.steps, SizeIs(2));
+  EXPECT_EQ(trace.steps[0].number, 12);
+  EXPECT_EQ(trace.steps[1].number, 13);
+  EXPECT_EQ(trace.steps[1].start, 7000);
+  EXPECT_EQ(trace.steps[1].duration, 4000);
+  EXPECT_EQ(trace.threads.at(trace.steps[1].thread).id, 7u);
+  EXPECT_THAT(trace.threads.at(0).spans, SizeIs(2));
+}
+
+TEST_F(ChromeReader, PairsBeginningsAndEndsOfAThread) {
+  const Trace trace = readProcess(R"(
+      {"ph":"B","name":"outer","cat":"c","pid":1,"tid":1,"ts":1,"args":{"a":7}},
+      {"ph":"B","name":"inner","cat":"c","pid":1,"tid":1,"ts":2},
+      {"ph":"B","name":"beside","cat":"c","pid":1,"tid":2,"ts":3},
+      {"ph":"E","pid":1,"tid":1,"ts":4},
+      {"ph":"E","name":"outer","pid":1,"tid":1,"ts":6},
+      {"ph":"E","pid":1,"tid":2,"ts":9})");
+  EXPECT_EQ(trace.dropped, 0u);
+  ASSERT_THAT(trace.threads, SizeIs(2));
+  const std::vector<TraceSpan>& spans = trace.threads[0].spans;
+  ASSERT_THAT(spans, SizeIs(2));
+  EXPECT_EQ(trace.names[spans[0].name].text, "outer");
+  EXPECT_EQ(spans[0].duration, 5000);
+  EXPECT_EQ(trace.details[spans[0].details].arguments, "\"a\": 7");
+  EXPECT_EQ(spans[1].duration, 2000);
+  EXPECT_EQ(trace.threads[1].spans.at(0).duration, 6000);
+}
+
+TEST_F(ChromeReader, PairsIdsThatAreUniqueWithinTheirScope) {
+  const Trace trace = readProcess(R"(
+      {"ph":"b","name":"a","cat":"c","id2":{"local":"0x1"},"pid":1,"tid":1,"ts":1},
+      {"ph":"b","name":"b","cat":"c","id2":{"local":"0x2"},"pid":1,"tid":1,"ts":2},
+      {"ph":"e","name":"a","cat":"c","id2":{"local":"0x1"},"pid":1,"tid":1,"ts":10},
+      {"ph":"e","name":"b","cat":"c","id2":{"local":"0x2"},"pid":1,"tid":1,"ts":20})");
+  const std::vector<TraceSpan>& spans = trace.threads.at(0).spans;
+  ASSERT_THAT(spans, SizeIs(2));
+  EXPECT_EQ(spans[0].duration, 9000);
+  EXPECT_EQ(spans[1].duration, 18'000);
+}
+
+// The other form of the format, whose list need not end.
+TEST_F(ChromeReader, ReadsAListOfEventsAlone) {
+  const std::string event = R"({"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1})";
+  for (const char* end : {"]", "]\n", "", "\n", ",", ",\n"}) {
+    std::ofstream(path_) << "[" << event << ",\n" << event << end;
+    std::vector<std::string> notes;
+    const std::vector<Trace> traces = readChromeTrace(path_, &notes);
+    ASSERT_THAT(traces, SizeIs(1)) << end;
+    EXPECT_THAT(traces[0].threads.at(0).spans, SizeIs(2)) << end;
+    EXPECT_THAT(notes, IsEmpty()) << end;
+  }
+  EXPECT_THAT(read("[]"), IsEmpty());
+  EXPECT_THAT(read("[" + event + "]"), SizeIs(1));
+  expectError("[" + event, ErrorCode::kInvalidArgument, "of its text: ");
+  expectError("[" + event + "] more", ErrorCode::kInvalidArgument, "of its text: ");
+}
+
+TEST_F(ChromeReader, ReadsTheNonFiniteNumbersOfPython) {
+  std::ofstream(path_) << R"({"loss":NaN,"traceEvents":[
+      {"ph":"C","name":"n","pid":1,"ts":1,"args":{"value":-Infinity}},
+      {"ph":"C","name":"n","pid":1,"ts":2,"args":{"value": Infinity }},
+      {"ph":"C","name":"n","pid":1,"ts":3,"args":{"value":-1}},
+      {"ph":"X","name":"NaN","pid":1,"tid":1,"ts":1,"dur":1,"args":{"a":[NaN,-Infinity,1]}},
+      {"ph":"X","name":"no end","pid":1,"tid":1,"ts":1,"dur":NaN}]})";
+  std::vector<std::string> notes;
+  const Trace trace = readChromeTrace(path_, &notes).at(0);
+  const double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_THAT(trace.counters.at(0).points,
+              ElementsAre(std::make_pair(0, -infinity), std::make_pair(1000, infinity),
+                          std::make_pair(2000, -1.0)));
+  EXPECT_EQ(trace.details.at(1).arguments, R"("a": ["NaN", "-Infinity", 1])");
+  EXPECT_EQ(trace.metadata.at(0).second, "\"NaN\"");
+  EXPECT_EQ(trace.dropped, 1u);
+  EXPECT_THAT(notes, ElementsAre(AllOf(StartsWith(path_ + " has 6 numbers"), HasSubstr("NaN"))));
+  EXPECT_THAT(wordsOf(writtenAndRead({trace}).at(0)), SizeIs(wordsOf(trace).size() - 2));
+}
+
+TEST_F(ChromeReader, RefusesWhatOnlyBeginsLikeANumber) {
+  for (const char* text : {"N", "Na", "Nan", "NaNs", "nan", "Inf", "-Inf", "-I", "-", "-NaN",
+                           "+Infinity", "1Infinity", "-Infinity5", "Infini\"ty\""}) {
+    expectError(std::string("{\"a\": ") + text + ", \"traceEvents\": []}",
+                ErrorCode::kInvalidArgument, "of its text: ");
+  }
+}
+
+TEST_F(ChromeReader, FindsNumbersThatAreNotJsonAtTheEdgesOfItsBuffer) {
+  const std::string head = "{\"a\":\"";
+  for (std::size_t size = 65'536 - 20; size < 65'536; ++size) {
+    const std::string text = head + std::string(size - head.size(), 'x') +
+                             "\",\"b\":-Infinity,\"traceEvents\":[{\"ph\":\"C\",\"name\":\"n\","
+                             "\"pid\":1,\"ts\":1,\"args\":{\"value\":1}}]}";
+    EXPECT_EQ(read(text).at(0).metadata.at(1).second, "\"-Infinity\"") << size;
+  }
 }
 
 TEST_F(ChromeReader, ReadsCountersOfAnyShape) {
@@ -290,8 +397,7 @@ TEST_F(ChromeReader, ReportsTheOffsetOfInvalidJson) {
 }
 
 TEST_F(ChromeReader, ReportsMissingTraceEvents) {
-  for (const char* text : {"{}", "[]", "7", "{\"traceEvents\": {}}", "[{\"traceEvents\": []}]",
-                           "{\"a\": {\"traceEvents\": []}}"}) {
+  for (const char* text : {"{}", "7", "{\"traceEvents\": {}}", "{\"a\": {\"traceEvents\": []}}"}) {
     expectError(text, ErrorCode::kInvalidArgument, "got no array \"traceEvents\"");
   }
 }
@@ -312,6 +418,43 @@ TEST_F(ChromeReader, ReportsATruncatedFile) {
   for (const std::size_t size : {std::size_t{3}, whole.size() / 2, whole.size() - 20}) {
     EXPECT_THROW(read(whole.substr(0, size)), Error) << size;
   }
+}
+
+TEST_F(ChromeReader, ReadsATruncatedFileUpToItsEndIfTheCallerIsTold) {
+  const std::string event = R"({"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1})";
+  const std::string whole = "{\"traceEvents\": [" + event + ", " + event + "]}";
+  for (std::size_t size = whole.find('}') + 1; size < whole.size(); ++size) {
+    std::ofstream(path_) << whole.substr(0, size);
+    std::vector<std::string> notes;
+    const std::vector<Trace> traces = readChromeTrace(path_, &notes);
+    ASSERT_THAT(traces, SizeIs(1)) << size;
+    EXPECT_EQ(traces[0].threads.at(0).spans.size(), size < whole.size() - 2 ? 1u : 2u) << size;
+    EXPECT_THAT(notes, ElementsAre(AllOf(StartsWith(path_ + " ends in the middle, at byte "),
+                                         HasSubstr("what follows is missing"))))
+        << size;
+  }
+}
+
+TEST_F(ChromeReader, ReadsTruncatedGzipDataUpToItsEndIfTheCallerIsTold) {
+  SampleTrace sample;
+  sample.thread(1);
+  for (std::int64_t i = 0; i < 20'000; ++i) {
+    sample.span("zone " + std::to_string(i * i), SpanKind::kZone, i * 1000, 500);
+  }
+  ASSERT_TRUE(writeChromeTrace(path_, sample.trace()).ok());
+  const std::string whole = test::contentOf(path_);
+  std::ofstream(path_, std::ios::binary) << whole.substr(0, whole.size() / 2);
+  std::vector<std::string> notes;
+  const Trace read = readChromeTrace(path_, &notes).at(0);
+  EXPECT_GT(read.threads.at(0).spans.size(), 1000u);
+  EXPECT_LT(read.threads.at(0).spans.size(), 20'000u);
+  EXPECT_THAT(notes, SizeIs(1));
+}
+
+TEST_F(ChromeReader, RefusesDamageThatIsNotAtTheEnd) {
+  std::ofstream(path_) << R"({"traceEvents": [{"ph": X}, {"ph":"C"}]})";
+  std::vector<std::string> notes;
+  EXPECT_THROW(readChromeTrace(path_, &notes), Error);
 }
 
 TEST_F(ChromeReader, ReportsDamagedGzipData) {

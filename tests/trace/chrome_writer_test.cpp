@@ -291,6 +291,19 @@ TEST(ChromeWriter, OmitsDuplicateMetadata) {
   EXPECT_EQ(file["a"], 1);
 }
 
+// Facts of another format may be any text; one of them must not spoil the file.
+TEST(ChromeWriter, WritesMetadataThatIsNoJsonAsAString) {
+  Trace trace;
+  trace.metadata = {
+      {"bytes", "\b\x01\x10\x02"}, {"word", "NaN"}, {"open", "{\"a\": "}, {"number", "7"}};
+  const json file = written(trace);
+  EXPECT_EQ(file["bytes"], "\b\x01\x10\x02");
+  EXPECT_EQ(file["word"], "NaN");
+  EXPECT_EQ(file["open"], "{\"a\": ");
+  EXPECT_EQ(file["number"], 7);
+  EXPECT_EQ(eventNamed(file, "steptape_process")["args"]["metadata"]["word"], "NaN");
+}
+
 TEST(ChromeWriter, TakesDevicePropertiesFromTheMetadata) {
   Trace trace;
   trace.metadata = {{"deviceProperties", "[{\"id\": 0}]"}};
@@ -317,6 +330,58 @@ TEST(ChromeWriter, PutsSeveralProcessesSideBySide) {
   EXPECT_FALSE(file["distributedInfo"].contains("rank"));
   EXPECT_EQ(eventsWith(file, "name", "process_labels").at(0)["args"]["labels"],
             "rank 0 of 3 on node1");
+}
+
+/// Returns the names that viewers show for the processes and devices of a file, with their labels.
+std::vector<std::string> processesOf(const json& file) {
+  const std::vector<json> names = eventsWith(file, "name", "process_name");
+  const std::vector<json> labels = eventsWith(file, "name", "process_labels");
+  std::vector<std::string> processes;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    processes.push_back(std::string(names[i]["args"]["name"]) + ": " +
+                        std::string(labels.at(i)["args"]["labels"]));
+  }
+  return processes;
+}
+
+std::vector<Trace> twoRanks() {
+  std::vector<Trace> processes(2, trainingTrace().trace());
+  for (int rank = 0; rank < 2; ++rank) {
+    Trace& trace = processes[static_cast<std::size_t>(rank)];
+    trace.processName = "python3";
+    trace.hostName = "";
+    trace.rank = rank;
+    trace.worldSize = 2;
+  }
+  return processes;
+}
+
+TEST(ChromeWriter, NamesProcessesByTheirRanks) {
+  EXPECT_THAT(processesOf(written(twoRanks())),
+              ElementsAre("rank 0: rank 0 of 2", "rank 0, GPU 0: GPU 0", "rank 1: rank 1 of 2",
+                          "rank 1, GPU 0: GPU 0"));
+}
+
+TEST(ChromeWriter, NamesProcessesAlsoByWhatElseDiffers) {
+  std::vector<Trace> processes = twoRanks();
+  processes[1].processName = "python3, dead";
+  processes[1].rank = 0;
+  processes[1].hostName = "node2";
+  EXPECT_THAT(processesOf(written(processes)),
+              ElementsAre("rank 0, process 4242 (python3): rank 0 of 2", HasSubstr("GPU 0"),
+                          "rank 0, process 4242 (python3, dead): rank 0 of 2 on node2",
+                          HasSubstr("GPU 0")));
+}
+
+TEST(ChromeWriter, NamesProcessesWithoutARankByTheirIds) {
+  std::vector<Trace> processes = twoRanks();
+  for (Trace& trace : processes) {
+    trace.rank = 0;
+    trace.worldSize = 1;
+    trace.threads.pop_back();
+  }
+  EXPECT_THAT(processesOf(written(processes)),
+              ElementsAre("process 4242 (python3): CPU", "process 4242 (python3) #2: CPU"));
 }
 
 TEST(ChromeWriter, RefusesToWriteNoProcess) {

@@ -79,6 +79,20 @@ TEST(PerfettoWriter, WritesTheBytesOfTheFormat) {
           "0a0b500268025a02480240ac02"));
 }
 
+TEST(PerfettoWriter, NamesProcessesByTheirRanks) {
+  std::vector<Trace> processes(2, trainingTrace().trace());
+  for (int rank = 0; rank < 2; ++rank) {
+    processes[static_cast<std::size_t>(rank)].rank = rank;
+    processes[static_cast<std::size_t>(rank)].worldSize = 2;
+    processes[static_cast<std::size_t>(rank)].hostName = "";
+  }
+  const std::string bytes = written(processes, false);
+  EXPECT_THAT(bytes, HasSubstr("\x32\x06rank 0"));
+  EXPECT_THAT(bytes, HasSubstr("\x32\x06rank 1"));
+  EXPECT_THAT(bytes, HasSubstr("rank 1 of 2"));
+  EXPECT_THAT(bytes, ::testing::Not(HasSubstr("rank 1 of 2 on")));
+}
+
 TEST(PerfettoWriter, RefusesToWriteNoProcess) {
   const testing::TempDir dir;
   const Status status = writePerfettoTrace(dir.string() + "/trace", ArrayView<const Trace>());

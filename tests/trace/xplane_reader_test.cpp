@@ -13,6 +13,7 @@
 #include "steptape/wire/xplane.pb.h"
 
 #include "event/xplane_encoder.h"
+#include "support/content_of.h"
 #include "support/expect_error.h"
 #include "trace/overlapping_trace.h"
 #include "trace/trace_builder.h"
@@ -20,6 +21,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 namespace steptape {
 namespace {
@@ -333,6 +335,85 @@ TEST_F(XPlaneReader, ReadsFilesOfOtherWriters) {
   EXPECT_EQ(without->spans.at(0).start, 7000) << "of a line without a time of its own";
 }
 
+/// A profile as JAX 0.10 writes it: lines with times since the profile's start, which is a stat.
+XSpaceEncoder profileOfJax(std::uint64_t startNanos, std::uint64_t stopNanos) {
+  XPlaneEncoder plane(1, "/host:CPU");
+  const std::int64_t name = plane.addEventName({"dot"});
+  XLineEncoder line(42, "python");
+  line.beginEvent(name, 3'000'000, 5'000'000);
+  line.endEvent();
+  plane.addLine(std::move(line));
+  XPlaneEncoder facts(2, "Task Environment");
+  facts.addStat("profile_start_time", startNanos);
+  facts.addStat("profile_stop_time", stopNanos);
+  facts.addStat("profile_options", XStatBytes{std::string("\x08\x01\x10\x02\xff", 5)});
+  facts.addStat("retries", std::int64_t{-3});
+  facts.addStat("ratio", std::numeric_limits<double>::quiet_NaN());
+  facts.addStat("version", std::string("0.10"));
+  XSpaceEncoder space;
+  space.addPlane(std::move(plane));
+  space.addPlane(std::move(facts));
+  return space;
+}
+
+TEST_F(XPlaneReader, TakesTheStartFromTheProfile) {
+  constexpr std::uint64_t kStart = 1'795'749'211'985'930'854;
+  write(profileOfJax(kStart, kStart + 20'000));
+  const Trace read = readXPlane(path());
+  EXPECT_EQ(read.originNanos, static_cast<std::int64_t>(kStart));
+  EXPECT_EQ(read.duration, 20'000);
+  EXPECT_EQ(read.threads.at(0).spans.at(0).start, 3000);
+}
+
+// The recording goes on for a moment after the time that the profile states as its end.
+TEST_F(XPlaneReader, ShowsAllSpansInTheWindow) {
+  constexpr std::uint64_t kStart = 1'795'749'211'985'930'854;
+  write(profileOfJax(kStart, kStart + 4000));
+  EXPECT_EQ(readXPlane(path()).duration, 8000);
+}
+
+TEST_F(XPlaneReader, MakesJsonOfFactsOfAnyType) {
+  write(profileOfJax(0, 0));
+  const Trace read = readXPlane(path());
+  EXPECT_THAT(read.metadata,
+              ::testing::ElementsAre(std::pair("profile_options", "\"CAEQAv8=\""),
+                                     std::pair("retries", "-3"), std::pair("ratio", "\"NaN\""),
+                                     std::pair("version", "\"0.10\"")));
+}
+
+TEST_F(XPlaneReader, MakesJsonOfDetailsOfAnyText) {
+  XPlaneEncoder plane(1, "/host:CPU");
+  const std::int64_t name = plane.addEventName({"dot"});
+  XLineEncoder line(42, "python");
+  line.beginEvent(name, 0, 1000);
+  line.addStat(plane.statId("Input Dims"), "2x3");
+  line.addStat(plane.statId("Input type"), "[\"float\"]");
+  line.addStat(plane.statId("Arguments"), "lr=0.1");
+  line.endEvent();
+  plane.addLine(std::move(line));
+  XSpaceEncoder space;
+  space.addPlane(std::move(plane));
+  write(space);
+  const Trace read = readXPlane(path());
+  EXPECT_EQ(read.details.at(1).shapes, "\"2x3\"");
+  EXPECT_EQ(read.details.at(1).types, "[\"float\"]");
+  EXPECT_EQ(read.details.at(1).arguments, R"("Arguments": "lr=0.1")");
+}
+
+TEST_F(XPlaneReader, IsNotMisledByFactsOfAnotherFormat) {
+  TraceBuilder builder;
+  builder.span(0, "a", SpanKind::kZone, 0, 10);
+  Trace trace = builder.take();
+  trace.rank = 2;
+  trace.worldSize = 4;
+  trace.originNanos = 1'767'225'600'123'456'789;
+  trace.metadata = {{"steptape.rank", "3"}, {"profile_start_time", "7"}, {"kept", "1"}};
+  const Trace read = throughFile(trace);
+  EXPECT_EQ(read.rank, 2);
+  EXPECT_EQ(read.originNanos, trace.originNanos);
+  EXPECT_THAT(read.metadata, ::testing::ElementsAre(std::pair("kept", "1")));
+}
+
 TEST_F(XPlaneReader, IgnoresInvalidTimes) {
   XSpaceEncoder space;
   XPlaneEncoder plane(1, "/host:CPU");
@@ -351,6 +432,19 @@ TEST_F(XPlaneReader, IgnoresInvalidTimes) {
   const Trace read = readXPlane(path());
   EXPECT_EQ(read.dropped, 4u);
   EXPECT_THAT(read.threads.at(0).spans, SizeIs(2));
+}
+
+TEST_F(XPlaneReader, ReadsACompressedFile) {
+  TraceBuilder builder;
+  builder.span(0, "a", SpanKind::kZone, 0, 10);
+  const Trace trace = builder.take();
+  const Trace plain = throughFile(trace);
+  const std::string bytes = test::contentOf(path());
+  const gzFile file = gzopen(path().c_str(), "wb");
+  EXPECT_EQ(gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size())),
+            static_cast<int>(bytes.size()));
+  EXPECT_EQ(gzclose(file), Z_OK);
+  EXPECT_EQ(spansOf(readXPlane(path()), 0), spansOf(plain, 0));
 }
 
 TEST_F(XPlaneReader, RefusesOtherFiles) {

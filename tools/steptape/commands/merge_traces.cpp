@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <fmt/format.h>
@@ -74,7 +75,16 @@ int merge(const MergeOptions& options) {
   const std::vector<std::int64_t> shifts = align(&set, kAlignments.at(options.align), options.step);
   writeTraces(options.output, set.traces);
   print(options, set, shifts);
-  if (!haveCommonTime(set)) {
+  const auto known = std::count_if(set.traces.begin(), set.traces.end(), hasStart);
+  if (options.align == "none" && known != 0 &&
+      static_cast<std::size_t>(known) != set.traces.size()) {
+    flushOutput();
+    printMessage("note: not all files say when they began: use --align start, or --align step");
+  } else if (options.align == "none" && known == 0 && set.traces.size() > 1) {
+    flushOutput();
+    printMessage(
+        "note: no file says when it began: the traces are drawn as if all had begun at one time");
+  } else if (!haveCommonTime(set)) {
     flushOutput();
     printMessage(
         "note: the windows never overlap: their clocks differ, which --align step corrects, or "

@@ -103,7 +103,7 @@ std::string traceJson(const std::string& file, const Trace& trace, const TracePr
       .add("process_name", jsonString(trace.processName))
       .add("rank", jsonInteger(std::int64_t{trace.rank}))
       .add("world_size", jsonInteger(std::int64_t{trace.worldSize}))
-      .add("start_unix_nanos", jsonInteger(trace.originNanos))
+      .add("start_unix_nanos", hasStart(trace) ? jsonInteger(trace.originNanos) : "null")
       .add("window_ms", jsonMilliseconds(profile.operators.wall.count()))
       .add("covered_ms", jsonMilliseconds(profile.operators.covered.count()))
       .add("spans", jsonInteger(profile.spans))

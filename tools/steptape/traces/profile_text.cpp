@@ -69,8 +69,8 @@ std::string windowLines(const Trace& trace, const TraceProfile& profile, const T
     streams += thread.device >= 0 ? 1 : 0;
   }
   std::vector<std::string> facts{
-      humanTime(static_cast<double>(trace.originNanos) * 1e-9), stepsText(profile.steps),
-      fmt::format("{} ms", millisecondsText(operators.wall.count())),
+      hasStart(trace) ? humanTime(static_cast<double>(trace.originNanos) * 1e-9) : "start unknown",
+      stepsText(profile.steps), fmt::format("{} ms", millisecondsText(operators.wall.count())),
       fmt::format("{} % of it in spans",
                   shareText(operators.covered.count(), operators.wall.count())),
       fmt::format("{} on {}", counted(profile.spans, "span"),

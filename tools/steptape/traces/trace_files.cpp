@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
+#include <map>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "tools/steptape/traces/trace_search.h"
 #include "trace/chrome_trace.h"
 #include "trace/perfetto_trace.h"
+#include "trace/trace_file.h"
 #include "trace/xplane_trace.h"
 
 namespace steptape::tools {
@@ -69,13 +71,19 @@ std::uint64_t sizeOf(const std::string& path) {
   return error ? 0 : bytes;
 }
 
-std::vector<Trace> readFile(const std::string& path) {
-  if (traceFormOf(path) == TraceForm::kXPlane) {
+std::vector<Trace> readFile(const std::string& path, Progress* progress) {
+  const TraceForm form = traceFormOf(path);
+  if (form == TraceForm::kXPlane || form == TraceForm::kCompressedXPlane) {
     std::vector<Trace> traces;
     traces.push_back(readXPlane(path));
     return traces;
   }
-  std::vector<Trace> traces = readChromeTrace(path);
+  std::vector<std::string> notes;
+  std::vector<Trace> traces = readChromeTrace(path, &notes);
+  for (const std::string& note : notes) {
+    progress->clear();
+    printMessage("note: " + note);
+  }
   if (traces.empty()) {
     throw Error(ErrorCode::kInvalidArgument, path + ": got no spans; expected a trace");
   }
@@ -100,7 +108,7 @@ std::vector<ReadTrace> readAll(const std::vector<TraceFile>& files) {
   for (const TraceFile& file : files) {
     const auto report = progress.part();
     try {
-      for (Trace& trace : readFile(file.path)) {
+      for (Trace& trace : readFile(file.path, &progress)) {
         read.push_back({std::move(trace), file.path, file.isNamed});
       }
     } catch (const Error& error) {
@@ -121,14 +129,15 @@ std::vector<ReadTrace> readAll(const std::vector<TraceFile>& files) {
   return read;
 }
 
-/// Removes traces that were found in a directory and have the same rank as a newer one.
+/// Removes traces that were found in a directory and have the same rank as a newer one. Of traces
+/// without a rank, the search has found one for each process.
 void dropOutdated(std::vector<ReadTrace>* read) {
   const std::vector<ReadTrace>& all = *read;
   std::vector<bool> isOutdated;
   for (const ReadTrace& one : all) {
     const auto newer = std::find_if(all.begin(), all.end(), [&](const ReadTrace& other) {
-      return other.file != one.file && other.trace.rank == one.trace.rank &&
-             other.trace.originNanos > one.trace.originNanos;
+      return other.file != one.file && detail::hasRank(other.trace) && detail::hasRank(one.trace) &&
+             other.trace.rank == one.trace.rank && other.trace.originNanos > one.trace.originNanos;
     });
     isOutdated.push_back(!one.isNamed && newer != all.end());
     if (isOutdated.back()) {
@@ -164,30 +173,61 @@ std::string processText(const Trace& trace) {
                      trace.processName.empty() ? "" : fmt::format(" ({})", trace.processName));
 }
 
+/// Returns the number of traces of a rank.
+std::map<int, int> countByRank(const std::vector<Trace>& traces) {
+  std::map<int, int> counts;
+  for (const Trace& trace : traces) {
+    ++counts[trace.rank];
+  }
+  return counts;
+}
+
+/// Adds the name of the file to each label that is not unique, and its path if even that is not.
+void makeUnique(const std::vector<std::string>& files, std::vector<std::string>* labels) {
+  const auto addWhereEqual = [&](const auto& nameOf) {
+    std::map<std::string, int> counts;
+    for (const std::string& label : *labels) {
+      ++counts[label];
+    }
+    for (std::size_t i = 0; i < labels->size(); ++i) {
+      if (counts[(*labels)[i]] > 1) {
+        (*labels)[i] += ", " + nameOf(files[i]);
+      }
+    }
+  };
+  addWhereEqual(
+      [](const std::string& path) { return std::filesystem::path(path).filename().string(); });
+  addWhereEqual([](const std::string& path) { return path; });
+}
+
 }  // namespace
 
 std::vector<std::string> TraceSet::labels() const {
+  std::map<int, int> twins = countByRank(traces);
   std::vector<std::string> labels;
   for (const Trace& trace : traces) {
-    const auto twins = std::count_if(traces.begin(), traces.end(),
-                                     [&](const Trace& other) { return other.rank == trace.rank; });
-    if (trace.worldSize <= 1 && (twins > 1 || traces.size() == 1)) {
+    if (trace.worldSize <= 1 && (twins[trace.rank] > 1 || traces.size() == 1)) {
       labels.push_back(fmt::format("process {}", trace.processId));
-    } else if (twins > 1) {
+    } else if (twins[trace.rank] > 1) {
       labels.push_back(fmt::format("rank {}, process {}", trace.rank, trace.processId));
     } else {
       labels.push_back(fmt::format("rank {}", trace.rank));
     }
   }
+  makeUnique(files, &labels);
   return labels;
 }
 
 std::vector<std::string> TraceSet::longLabels() const {
+  std::map<int, int> twins = countByRank(traces);
   std::vector<std::string> labels;
   for (const Trace& trace : traces) {
     const std::string host = trace.hostName.empty() ? "" : " on " + trace.hostName;
-    labels.push_back(fmt::format("rank {}{}, {}", trace.rank, host, processText(trace)));
+    const bool isNoRank = !detail::hasRank(trace) && twins[trace.rank] > 1;
+    labels.push_back(isNoRank ? processText(trace) + host
+                              : fmt::format("rank {}{}, {}", trace.rank, host, processText(trace)));
   }
+  makeUnique(files, &labels);
   return labels;
 }
 
@@ -217,7 +257,7 @@ TraceSet readTraces(const std::vector<std::string>& paths) {
 
 void checkTraceOutput(const std::string& path, std::size_t processes, const char* endings) {
   const TraceForm form = traceFormOf(path);
-  if (form == TraceForm::kUnknown) {
+  if (form == TraceForm::kUnknown || form == TraceForm::kCompressedXPlane) {
     throw CLI::ValidationError(
         "--output", fmt::format("got {}; expected a name that ends in {}", path, endings));
   }
@@ -232,7 +272,8 @@ void checkTraceOutput(const std::string& path, std::size_t processes, const char
 
 void checkJobTraceOutput(const std::string& path, const char* option) {
   const TraceForm form = traceFormOf(path);
-  if (form == TraceForm::kUnknown || form == TraceForm::kXPlane) {
+  if (form == TraceForm::kUnknown || form == TraceForm::kXPlane ||
+      form == TraceForm::kCompressedXPlane) {
     throw CLI::ValidationError(
         option, fmt::format("got {}{}; expected a name that ends in .json, .json.gz, .pftrace or "
                             ".pftrace.gz",

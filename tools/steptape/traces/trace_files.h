@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,20 +21,29 @@ struct TraceSet {
   std::vector<std::string> files;  ///< The file of each trace.
 
   /// Returns short unique names: "rank 3", with the process if ranks are not unique, or "process
-  /// 4242" for a process outside a job.
+  /// 4242" for a process outside a job, with the name of its file if that is not unique either.
   std::vector<std::string> labels() const;
-  /// Returns names with host and process, for a list: "rank 3 on node8, process 4242 (train)".
+  /// Returns names with host and process, for a list: "rank 3 on node8, process 4242 (train)". Like
+  /// those of labels(), they are unique.
   std::vector<std::string> longLabels() const;
 };
+
+/// Returns whether the file states when the trace began. JAX's and TensorFlow's JSON does not: its
+/// times begin with 0, and Trace::originNanos is a few microseconds.
+inline bool hasStart(const Trace& trace) {
+  constexpr std::int64_t kYear2000 = 946'684'800'000'000'000;
+  return trace.originNanos >= kYear2000;
+}
 
 /// Adds the argument TRACE..., files and directories.
 void addTracesArgument(CLI::App* command, std::vector<std::string>* paths);
 
 /// Reads each file once, and for directories the newest profile; see newestTraceFiles(). In a
-/// directory, only the newest trace of each rank counts.
+/// directory, only the newest trace of each rank counts; of traces without a rank, the newest of
+/// each process.
 ///
-/// Messages on standard error name each file that cannot be read, and count the ranks of a job that
-/// have no file.
+/// Messages on standard error name each file that cannot be read, or only in part, and count the
+/// ranks of a job that have no file.
 /// @throws Error if any file cannot be read, because the others alone would mislead;
 ///         CLI::ValidationError if a file does not have the name of a trace.
 TraceSet readTraces(const std::vector<std::string>& paths);

@@ -87,10 +87,26 @@ std::int64_t sessionTime(const std::filesystem::path& file) {
   return modificationTime(file.string());
 }
 
+/// Returns whether the file is in a session: "plugins/profile/<session>/<name>".
+bool isInSession(const std::string& path) {
+  const std::filesystem::path profile =
+      std::filesystem::absolute(path).lexically_normal().parent_path().parent_path();
+  return profile.filename() == "profile" && profile.parent_path().filename() == "plugins";
+}
+
 /// All traces in and below a directory.
 class TraceSearch {
  public:
-  explicit TraceSearch(const std::filesystem::path& directory) { search(directory); }
+  explicit TraceSearch(const std::filesystem::path& directory) {
+    search(directory);
+    for (const auto& [session, copies] : copies_) {
+      if (sessions_.count(session) == 0) {
+        for (const FoundFile& copy : copies) {
+          add(copy.path, copy.unixNanos, &sessions_[session]);
+        }
+      }
+    }
+  }
 
   /// Returns the files of the newest profile by name; empty if there is no profile.
   std::vector<std::string> newest() const {
@@ -127,6 +143,10 @@ class TraceSearch {
     const std::string name = path.filename().string();
     if (endsWith(name, ".xplane.pb")) {
       add(path.string(), sessionTime(path), &sessions_[path.parent_path().string()]);
+    } else if (isInSession(path.string()) &&
+               (endsWith(name, ".trace.json") || endsWith(name, ".trace.json.gz")) &&
+               !endsWith(name, ".pt.trace.json") && !endsWith(name, ".pt.trace.json.gz")) {
+      copies_[path.parent_path().string()].push_back({path.string(), sessionTime(path)});
     } else if (endsWith(name, ".pt.trace.json") || endsWith(name, ".pt.trace.json.gz")) {
       const WorkerFile file = workerFileOf(path);
       const auto [known, isNew] =
@@ -160,8 +180,9 @@ class TraceSearch {
     return newest;
   }
 
-  std::map<std::string, Session> sessions_;   // by directory
-  std::map<std::string, FoundFile> workers_;  // the newest file of each
+  std::map<std::string, Session> sessions_;               // by directory
+  std::map<std::string, std::vector<FoundFile>> copies_;  // of a session's files, in another format
+  std::map<std::string, FoundFile> workers_;              // the newest file of each
 };
 
 }  // namespace
@@ -179,6 +200,9 @@ TraceForm traceFormOf(const std::string& path) {
   if (endsWith(path, ".pftrace.gz")) {
     return TraceForm::kCompressedPerfetto;
   }
+  if (endsWith(path, ".xplane.pb.gz")) {
+    return TraceForm::kCompressedXPlane;
+  }
   return endsWith(path, ".xplane.pb") ? TraceForm::kXPlane : TraceForm::kUnknown;
 }
 
@@ -187,11 +211,10 @@ std::vector<std::string> newestTraceFiles(const std::string& directory) {
   if (!paths.empty()) {
     return paths;
   }
-  throw Error(
-      ErrorCode::kIoError,
-      fmt::format("no trace in or below {}; expected *.pt.trace.json, *.pt.trace.json.gz or "
-                  "plugins/profile/*/*.xplane.pb",
-                  directory));
+  throw Error(ErrorCode::kIoError,
+              fmt::format("no trace in or below {}; expected *.pt.trace.json, *.pt.trace.json.gz, "
+                          "plugins/profile/*/*.xplane.pb or plugins/profile/*/*.trace.json.gz",
+                          directory));
 }
 
 }  // namespace steptape::tools
