@@ -13,6 +13,6 @@ cd "$root"
 settings=$(tools/setup.sh --tests)
 eval "$settings"
 configure release
-build release steptape
+build release steptape steptape_python steptape_python_stub
 python3 tests/zoo/make_zoo.py build/zoo "$@" || die "tests/zoo/make_zoo.py: a writer failed; see above"
-STEPTAPE_ZOO=build/zoo/files ctest --test-dir "$(build_folder release)" --output-on-failure -R '^zoo$'
+STEPTAPE_ZOO=$root/build/zoo/files ctest --test-dir "$(build_folder release)" --output-on-failure -R '^zoo'

@@ -170,8 +170,8 @@ class Records(unittest.TestCase):
     maxDiff = 4000
 
     def test_the_zoo_is_there(self):
-        self.assertGreaterEqual(len(zoo()), 12)
-        self.assertGreaterEqual(len(runs()), 20)
+        self.assertGreaterEqual(len(zoo()), 14)
+        self.assertGreaterEqual(len(runs()), 25)
 
     def test_export_writes_each_record_that_the_loader_reads(self):
         for run in runs():
