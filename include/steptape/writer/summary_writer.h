@@ -430,8 +430,9 @@ class STEPTAPE_EXPORT SummaryWriter {
 
   /// Records any values in one event, for values that no other call makes.
   ///
-  /// WriterOptions::onError reports, once for each tag, a scalar that is not one DT_FLOAT and a first
-  /// value without a plugin: TensorBoard shows neither. `steptape check` knows more such rules.
+  /// WriterOptions::onError reports, once for each tag, a scalar that is not one DT_FLOAT and a
+  /// first value without a plugin: TensorBoard shows neither. `steptape check` knows more such
+  /// rules.
   void addSummary(event::Summary summary, std::int64_t step, const ValueOptions& options = {});
   /// Records an event unchanged; a wall time of 0 means now.
   ///

@@ -72,12 +72,6 @@ std::int32_t colorspaceOf(std::string_view file) {
 
 }  // namespace
 
-void UnshownElements::add(const UnshownElements& other) {
-  nans += other.nans;
-  lowest = std::min(lowest, other.lowest);
-  highest = std::max(highest, other.highest);
-}
-
 void UnshownElements::take(float element) {
   if (std::isnan(element)) {
     ++nans;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -13,14 +14,18 @@
 
 namespace steptape {
 
-/// The elements of a tensor that an image cannot show. Elements from -0.5 to 1.5 are clipped to 0..1
-/// without being counted: rounding and filters overshoot.
+/// The elements of a tensor that an image cannot show. Elements from -0.5 to 1.5 are clipped to
+/// 0..1 without being counted: rounding and filters overshoot.
 struct UnshownElements {
   std::uint64_t nans = 0;  ///< NaN, which is 0 in the image.
   float lowest = 0;        ///< The least floating-point element, if it is below -0.5.
   float highest = 0;       ///< The greatest floating-point element, if it is above 1.5.
 
-  void add(const UnshownElements& other);
+  void add(const UnshownElements& other) {
+    nans += other.nans;
+    lowest = std::min(lowest, other.lowest);
+    highest = std::max(highest, other.highest);
+  }
   void take(float element);
 };
 
