@@ -218,6 +218,10 @@ std::map<std::string, at::Tensor> loadSafetensors(const std::string& path) {
       detail::reject(detail::describe(entry), "a type that LibTorch " TORCH_VERSION " has",
                      "loadSafetensors " + path + ": " + shownName(entry.name));
     }
+    if (!detail::fitsStrides(entry)) {
+      detail::reject(detail::describe(entry), "strides below 2^63",
+                     "loadSafetensors " + path + ": " + shownName(entry.name));
+    }
     at::Tensor tensor = at::empty(entry.shape, *type);
     file.read(entry, tensor.data_ptr());
     tensors.emplace(entry.name, std::move(tensor));

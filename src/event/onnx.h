@@ -22,9 +22,12 @@ struct OnnxGraph;
 /// A tensor that an operator reads or writes, or that the graph stores.
 struct OnnxValue {
   std::string name;
-  event::TensorType type =
-      event::TensorType::kInvalid;  ///< kInvalid also for types unknown to TensorFlow.
-  std::optional<event::GraphShape> shape = std::nullopt;  ///< Unset if the rank is unknown.
+  /// Also types of TensorFlow that TensorType does not name; kInvalid for those that TensorFlow
+  /// does not have.
+  event::TensorType type = event::TensorType::kInvalid;
+  /// In elements, also if several share a byte. Unset if the rank is unknown.
+  std::optional<event::GraphShape> shape = std::nullopt;
+  std::string otherType = {};  ///< The name of a type that TensorFlow does not have.
 };
 
 /// A parameter of an operator.

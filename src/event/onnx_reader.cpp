@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <system_error>
+#include <utility>
 
 #include "steptape/base/error.h"
 #include "steptape/wire/onnx.pb.h"
@@ -19,40 +21,46 @@ namespace {
 // From this format version on, a model declares its operator sets.
 constexpr std::int64_t kFirstVersionWithOpsets = 3;
 
-/// @source onnx/onnx.proto, TensorProto.DataType
-event::TensorType tensorTypeOf(std::int32_t dataType) {
-  switch (dataType) {
-    case 1:
-      return event::TensorType::kFloat;
-    case 2:
-      return event::TensorType::kUInt8;
-    case 3:
-      return event::TensorType::kInt8;
-    case 4:
-      return event::TensorType::kUInt16;
-    case 5:
-      return event::TensorType::kInt16;
-    case 6:
-      return event::TensorType::kInt32;
-    case 7:
-      return event::TensorType::kInt64;
-    case 8:
-      return event::TensorType::kString;
-    case 9:
-      return event::TensorType::kBool;
-    case 10:
-      return event::TensorType::kHalf;
-    case 11:
-      return event::TensorType::kDouble;
-    case 12:
-      return event::TensorType::kUInt32;
-    case 13:
-      return event::TensorType::kUInt64;
-    case 16:
-      return event::TensorType::kBFloat16;
-    default:
-      return event::TensorType::kInvalid;
+/// An element type of ONNX.
+struct OnnxType {
+  const char* name;
+  int tensorFlow;  // 0 if it has none
+};
+
+/// Each type at the place of its number. ONNX's names are shown where TensorFlow has no type.
+/// @source onnx/onnx.proto, TensorProto.DataType, of onnx 1.23 (IR version 14);
+///         tensorflow/core/framework/types.proto of TensorFlow 2.21
+constexpr std::array kTypes{
+    OnnxType{"UNDEFINED", 0},       OnnxType{"FLOAT", 1},
+    OnnxType{"UINT8", 4},           OnnxType{"INT8", 6},
+    OnnxType{"UINT16", 17},         OnnxType{"INT16", 5},
+    OnnxType{"INT32", 3},           OnnxType{"INT64", 9},
+    OnnxType{"STRING", 7},          OnnxType{"BOOL", 10},
+    OnnxType{"FLOAT16", 19},        OnnxType{"DOUBLE", 2},
+    OnnxType{"UINT32", 22},         OnnxType{"UINT64", 23},
+    OnnxType{"COMPLEX64", 8},       OnnxType{"COMPLEX128", 18},
+    OnnxType{"BFLOAT16", 14},       OnnxType{"FLOAT8E4M3FN", 25},
+    OnnxType{"FLOAT8E4M3FNUZ", 26}, OnnxType{"FLOAT8E5M2", 24},
+    OnnxType{"FLOAT8E5M2FNUZ", 28}, OnnxType{"UINT4", 30},
+    OnnxType{"INT4", 29},           OnnxType{"FLOAT4E2M1", 33},
+    OnnxType{"FLOAT8E8M0", 0},      OnnxType{"UINT2", 32},
+    OnnxType{"INT2", 31},           OnnxType{"FLOAT6E2M3", 0},
+    OnnxType{"FLOAT6E3M2", 0},
+};
+static_assert(kTypes.size() == 29);
+
+OnnxValue valueOfType(std::string name, std::int32_t dataType) {
+  OnnxValue value{std::move(name)};
+  if (dataType < 0 || static_cast<std::size_t>(dataType) >= kTypes.size()) {
+    value.otherType = "ONNX type " + std::to_string(dataType);
+    return value;
   }
+  const OnnxType& type = kTypes[static_cast<std::size_t>(dataType)];
+  value.type = static_cast<event::TensorType>(type.tensorFlow);
+  if (type.tensorFlow == 0 && dataType != 0) {
+    value.otherType = type.name;
+  }
+  return value;
 }
 
 /// Values of AttributeProto.AttributeType; the other types have no value to show.
@@ -74,7 +82,9 @@ std::vector<T> toVector(const Repeated& repeated) {
 }
 
 OnnxValue decode(const wire::OnnxTensor& proto) {
-  return {proto.name(), tensorTypeOf(proto.data_type()), toVector<std::int64_t>(proto.dims())};
+  OnnxValue value = valueOfType(proto.name(), proto.data_type());
+  value.shape = toVector<std::int64_t>(proto.dims());
+  return value;
 }
 
 OnnxValue decode(const wire::OnnxSparseTensor& proto) {
@@ -85,7 +95,7 @@ OnnxValue decode(const wire::OnnxSparseTensor& proto) {
 
 OnnxValue decode(const wire::OnnxValueInfo& proto) {
   const wire::OnnxType::Tensor& type = proto.type().tensor_type();
-  OnnxValue value{proto.name(), tensorTypeOf(type.elem_type()), std::nullopt};
+  OnnxValue value = valueOfType(proto.name(), type.elem_type());
   if (type.has_shape()) {
     value.shape.emplace();
     for (const wire::OnnxShape::Dimension& dimension : type.shape().dim()) {

@@ -18,6 +18,10 @@ namespace {
 constexpr const char* kDTypeField = "dtype";
 constexpr const char* kShapeField = "shape";
 constexpr const char* kOffsetsField = "data_offsets";
+constexpr const char* kSurplusField = "fourth value";
+
+// The limit of serde_json, with which the format's own library reads.
+constexpr int kMaxDepth = 127;
 
 /// The fields of a tensor that have been read.
 struct TensorFields {
@@ -34,69 +38,120 @@ class HeaderListener {
   SafetensorsHeader take() { return std::move(header_); }
 
   // NOLINTBEGIN(readability-identifier-naming): the names are the parser's.
-  bool null() { unexpected("null"); }
-  bool boolean(bool value) { unexpected(value ? "true" : "false"); }
-  bool number_integer(std::int64_t value) { unexpected(std::to_string(value)); }
+  bool null() {
+    beginValue();
+    if (place_ == Place::kFile && name_ == kSafetensorsMetadataName) {
+      noteMetadata();  // as if there were none
+    } else if (!isIgnored() && place_ != Place::kDType) {
+      unexpected("null");
+    }
+    return true;
+  }
+  bool boolean(bool value) {
+    beginValue();
+    return ignoreOr(value ? "true" : "false");
+  }
+  bool number_integer(std::int64_t value) {
+    beginValue();
+    return ignoreOr(std::to_string(value));
+  }
   bool number_unsigned(std::uint64_t value) {
+    beginValue();
     if (place_ == Place::kOffsets) {
       fields_.offsets->push_back(value);
     } else if (place_ == Place::kShape && value <= std::numeric_limits<std::int64_t>::max()) {
       fields_.shape->push_back(static_cast<std::int64_t>(value));
     } else {
-      unexpected(std::to_string(value));
+      ignoreOr(std::to_string(value));
     }
     return true;
   }
   bool number_float(double /*value*/, const std::string& text) {
     constexpr std::size_t kMaxShown = 30;
-    unexpected("the number " + text.substr(0, kMaxShown));
+    beginValue();
+    return ignoreOr("the number " + text.substr(0, kMaxShown));
   }
   bool string(std::string& value) {
+    beginValue();
     if (place_ == Place::kMetadata) {
-      addMetadata(std::move(value));
-    } else if (place_ == Place::kTensor && field_ == kDTypeField) {
+      header_.metadata.insert_or_assign(field_, std::move(value));
+    } else if (isInTensor() && field_ == kDTypeField) {
       setDType(value);
     } else {
-      unexpected("the string " + shownName(value));
+      ignoreOr("the string " + shownName(value));
     }
     return true;
   }
   bool binary(std::vector<std::uint8_t>& /*value*/) { return true; }  // JSON has none
   bool key(std::string& value) {
-    (place_ == Place::kFile ? name_ : field_) = std::move(value);
+    if (place_ == Place::kDType) {
+      setDType(value);
+    } else if (place_ != Place::kIgnored) {
+      (place_ == Place::kFile ? name_ : field_) = std::move(value);
+    }
     return true;
   }
   bool start_object(std::size_t /*size*/) {
+    beginValue();
+    descend();
     if (place_ == Place::kStart) {
       place_ = Place::kFile;
+    } else if (isInTensor() && field_ == kDTypeField && !fields_.dtype) {
+      tensorPlace_ = std::exchange(place_, Place::kDType);
+    } else if (beginIgnored()) {
     } else if (place_ != Place::kFile) {
       unexpected("an object");
     } else if (name_ != kSafetensorsMetadataName) {
       place_ = Place::kTensor;
-    } else if (std::exchange(hasMetadata_, true)) {
-      fail(where() + ": " + gotExpected("two entries", "one"));
     } else {
+      noteMetadata();
       place_ = Place::kMetadata;
     }
     return true;
   }
   bool start_array(std::size_t /*size*/) {
-    if (place_ == Place::kTensor && field_ == kShapeField) {
+    beginValue();
+    descend();
+    if (isInTensor() && field_ == kShapeField) {
       begin(fields_.shape);
-      place_ = Place::kShape;
-    } else if (place_ == Place::kTensor && field_ == kOffsetsField) {
+      tensorPlace_ = std::exchange(place_, Place::kShape);
+    } else if (isInTensor() && field_ == kOffsetsField) {
       begin(fields_.offsets);
-      place_ = Place::kOffsets;
+      tensorPlace_ = std::exchange(place_, Place::kOffsets);
+    } else if (beginIgnored()) {
+    } else if (place_ == Place::kFile && name_ != kSafetensorsMetadataName) {
+      place_ = Place::kTensorList;
+      field_.clear();
     } else {
       unexpected("an array");
     }
     return true;
   }
   bool end_array() {
-    place_ = Place::kTensor;
+    --depth_;
+    if (endIgnored()) {
+      return true;
+    }
+    if (place_ == Place::kTensorList) {
+      addTensor();
+      place_ = Place::kFile;
+    } else {
+      place_ = tensorPlace_;
+    }
     return true;
   }
   bool end_object() {
+    --depth_;
+    if (endIgnored()) {
+      return true;
+    }
+    if (place_ == Place::kDType) {
+      if (!fields_.dtype) {
+        fail(where() + ": " + gotExpected("an empty object", expected()));
+      }
+      place_ = tensorPlace_;
+      return true;
+    }
     if (place_ == Place::kTensor) {
       addTensor();
     }
@@ -111,12 +166,71 @@ class HeaderListener {
 
  private:
   /// The position of the next value.
-  enum class Place { kStart, kFile, kMetadata, kTensor, kShape, kOffsets };
+  enum class Place {
+    kStart,
+    kFile,
+    kMetadata,
+    kTensor,      // the fields of a tensor by name
+    kTensorList,  // the fields of a tensor in their order, which the format's library reads too
+    kShape,
+    kOffsets,
+    kDType,    // {"F32": null}, which it reads too
+    kIgnored,  // in a field that the format does not have
+  };
 
   [[noreturn]] void fail(const std::string& problem) const { failAsDamaged(path_, problem); }
 
   [[noreturn]] void unexpected(const std::string& got) const {
     fail(where() + ": " + gotExpected(got, expected()));
+  }
+
+  bool isInTensor() const { return place_ == Place::kTensor || place_ == Place::kTensorList; }
+
+  /// Returns whether nothing reads the next value.
+  bool isIgnored() const {
+    return place_ == Place::kIgnored || (place_ == Place::kTensor && field_ != kDTypeField &&
+                                         field_ != kShapeField && field_ != kOffsetsField);
+  }
+  bool ignoreOr(const std::string& got) const {
+    if (!isIgnored()) {
+      unexpected(got);
+    }
+    return true;
+  }
+  bool beginIgnored() {
+    if (!isIgnored()) {
+      return false;
+    }
+    place_ = Place::kIgnored;
+    ++ignoredDepth_;
+    return true;
+  }
+  /// Returns whether the object or array that ends was ignored.
+  bool endIgnored() {
+    if (place_ != Place::kIgnored) {
+      return false;
+    }
+    if (--ignoredDepth_ == 0) {
+      place_ = Place::kTensor;
+    }
+    return true;
+  }
+
+  /// Moves on to the next field of a tensor whose fields have no names.
+  void beginValue() {
+    if (place_ == Place::kTensorList) {
+      field_ = field_.empty()          ? kDTypeField
+               : field_ == kDTypeField ? kShapeField
+               : field_ == kShapeField ? kOffsetsField
+                                       : kSurplusField;
+    }
+  }
+
+  void descend() {
+    if (++depth_ > kMaxDepth) {
+      fail("the header: " + gotExpected("JSON that nests " + std::to_string(depth_) + " deep",
+                                        "at most " + std::to_string(kMaxDepth)));
+    }
   }
 
   /// Names the owner of the next value.
@@ -148,9 +262,9 @@ class HeaderListener {
                                      : "only dtype, shape and data_offsets";
   }
 
-  void addMetadata(std::string value) {
-    if (!header_.metadata.emplace(field_, std::move(value)).second) {
-      fail(where() + ": " + gotExpected("two values", "one"));
+  void noteMetadata() {
+    if (std::exchange(hasMetadata_, true)) {
+      fail(where() + ": " + gotExpected("two entries", "one"));
     }
   }
 
@@ -186,27 +300,40 @@ class HeaderListener {
       fail(tensor + gotExpected(std::string("no ") + missing, "dtype, shape and data_offsets"));
     }
     const std::vector<std::uint64_t>& offsets = *fields.offsets;
-    if (offsets.size() != 2 || offsets[1] < offsets[0]) {
+    if (offsets.size() != 2) {
       fail(tensor + gotExpected("data_offsets [" + commaSeparated(offsets) + "]",
                                 "the start and the end of its bytes"));
     }
-    SafetensorsFile::Entry entry;
-    entry.name = name_;
-    entry.dtype = *fields.dtype;
-    entry.shape = std::move(*fields.shape);
-    entry.offset = offsets[0];
-    entry.bytes = offsets[1] - offsets[0];
-    header_.entries.push_back(std::move(entry));
+    header_.tensors.push_back(
+        {{name_, *fields.dtype, std::move(*fields.shape)}, offsets[0], offsets[1]});
   }
 
   const std::string& path_;
   SafetensorsHeader header_;
   Place place_ = Place::kStart;
+  Place tensorPlace_ = Place::kTensor;  ///< Around kShape, kOffsets and kDType.
+  int depth_ = 0;
+  int ignoredDepth_ = 0;
   std::string name_;   ///< Of the tensor, or kSafetensorsMetadataName.
   std::string field_;  ///< Of the tensor, or of the metadata.
   TensorFields fields_;
   bool hasMetadata_ = false;
 };
+
+/// Rejects what the parser accepts although it is no JSON: it skips a byte order mark, and takes a
+/// NUL for the end of the text.
+void checkStartAndEnd(std::string_view json, const std::string& path) {
+  const std::size_t begin = json.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos || json[begin] != '{') {
+    failAsDamaged(
+        path, "the header: " + gotExpected("no \"{\" at its start", "a JSON object of tensors"));
+  }
+  const std::size_t nul = json.find('\0');
+  if (nul != std::string_view::npos) {
+    failAsDamaged(path, "the header: " + gotExpected("a NUL at byte " + std::to_string(nul + 1),
+                                                     "JSON, padded with spaces"));
+  }
+}
 
 }  // namespace
 
@@ -215,6 +342,7 @@ void failAsDamaged(const std::string& path, const std::string& problem) {
 }
 
 SafetensorsHeader readSafetensorsHeader(std::string_view json, const std::string& path) {
+  checkStartAndEnd(json, path);
   HeaderListener listener(path);
   nlohmann::json::sax_parse(json.begin(), json.end(), &listener);
   return listener.take();

@@ -7,15 +7,21 @@
 
 #include "steptape/safetensors/safetensors.h"
 
+#include "safetensors/tensor_layout.h"
+
 namespace steptape::detail {
 
 /// The contents of a header, before arrangeEntries().
 struct SafetensorsHeader {
-  std::vector<SafetensorsFile::Entry> entries;
+  std::vector<DescribedTensor> tensors;  ///< In the order of the header; names may repeat.
   SafetensorsMetadata metadata;
 };
 
-/// Parses the JSON of a header. A member that the format does not have is an error.
+/// Parses the JSON of a header. Accepts what version 0.8.0 of the format's own library accepts:
+/// fields that the format does not have are ignored, of a metadata entry with two values the last
+/// counts, and `"__metadata__": null` means none.
+///
+/// Only a dimension of 2^63 or more is refused here and not there.
 ///
 /// @param path Of the file, for messages.
 /// @throws Error(kDataLoss) that names the tensor.

@@ -97,20 +97,16 @@ SafetensorsFile::SafetensorsFile(const std::string& path)
   const std::uint64_t fileBytes = sizeOfFile(descriptor_, path_);
   std::string json(headerBytes(descriptor_, path_, fileBytes), '\0');
   readBytes(descriptor_, path_, kSafetensorsLengthBytes, json.data(), json.size());
-  if (json.empty() || json.front() != '{') {
-    detail::failAsDamaged(
-        path_, "the header: " + gotExpected("no \"{\" at its start", "a JSON object of tensors"));
-  }
   detail::SafetensorsHeader header = detail::readSafetensorsHeader(json, path_);
   const std::uint64_t dataBegin = kSafetensorsLengthBytes + json.size();
-  const std::string problem = detail::arrangeEntries(header.entries, fileBytes - dataBegin);
+  const std::string problem =
+      detail::arrangeEntries(std::move(header.tensors), fileBytes - dataBegin, &entries_);
   if (!problem.empty()) {
     detail::failAsDamaged(path_, problem);
   }
-  for (Entry& entry : header.entries) {
+  for (Entry& entry : entries_) {
     entry.offset += dataBegin;
   }
-  entries_ = std::move(header.entries);
   metadata_ = std::move(header.metadata);
 }
 

@@ -39,38 +39,38 @@ const char* safetensorsDTypeName(SafetensorsDType dtype) noexcept {
 namespace detail {
 namespace {
 
-using Entry = SafetensorsFile::Entry;
-
 /// @param begin The end of the previous tensor.
 /// @return the problem; empty if there is none.
-std::string problemOf(const Entry& entry, std::uint64_t begin) {
-  const std::string where = "tensor " + shownName(entry.name) + ": ";
-  const std::string offsets = commaSeparated(std::array{entry.offset, entry.offset + entry.bytes});
-  if (entry.offset != begin) {
-    return where + gotExpected("data_offsets [" + offsets + "]",
-                               "them to begin at " + std::to_string(begin) +
-                                   ", where the previous tensor ends");
+std::string problemOf(const DescribedTensor& tensor, std::uint64_t begin) {
+  const std::string where = "tensor " + shownName(tensor.info.name) + ": ";
+  const std::string offsets =
+      "data_offsets [" + commaSeparated(std::array{tensor.begin, tensor.end}) + "]";
+  if (tensor.end < tensor.begin) {
+    return where + gotExpected(offsets, "the start and the end of its bytes");
   }
-  const std::optional<std::uint64_t> bytes = byteSize(entry);
+  if (tensor.begin != begin) {
+    return where + gotExpected(offsets, "them to begin at " + std::to_string(begin) +
+                                            ", where the previous tensor ends");
+  }
+  const std::optional<std::uint64_t> bytes = byteSize(tensor.info);
   if (!bytes) {
-    return where + gotExpected(describe(entry), "whole bytes, and fewer than 2^63 bits");
+    return where + gotExpected(describe(tensor.info), "whole bytes, and fewer than 2^64 bits");
   }
-  if (*bytes != entry.bytes) {
-    return where + gotExpected("data_offsets [" + offsets + "], " + counted(entry.bytes, "byte"),
-                               counted(*bytes, "byte") + " for " + describe(entry));
-  }
-  return {};
+  const std::uint64_t given = tensor.end - tensor.begin;
+  return *bytes == given
+             ? std::string()
+             : where + gotExpected(offsets + ", " + counted(given, "byte"),
+                                   counted(*bytes, "byte") + " for " + describe(tensor.info));
 }
 
-std::string repeatedName(const std::vector<Entry>& entries) {
-  std::vector<std::string_view> names(entries.size());
-  std::transform(entries.begin(), entries.end(), names.begin(),
-                 [](const Entry& entry) { return std::string_view(entry.name); });
-  std::sort(names.begin(), names.end());
-  const auto repeated = std::adjacent_find(names.begin(), names.end());
-  return repeated == names.end()
-             ? std::string()
-             : "tensor " + shownName(*repeated) + ": " + gotExpected("two entries", "one");
+/// Removes each tensor that another one of its name follows.
+void keepLastOfEachName(std::vector<DescribedTensor>* tensors) {
+  std::stable_sort(tensors->begin(), tensors->end(),
+                   [](const auto& a, const auto& b) { return a.info.name < b.info.name; });
+  const auto hasSameName = [](const auto& a, const auto& b) { return a.info.name == b.info.name; };
+  // std::unique() keeps the first of equal elements, from the back the last.
+  tensors->erase(tensors->begin(),
+                 std::unique(tensors->rbegin(), tensors->rend(), hasSameName).base());
 }
 
 std::string problemOfEnd(std::uint64_t end, std::uint64_t dataBytes) {
@@ -113,35 +113,44 @@ std::string shownName(std::string_view name) {
 
 std::optional<std::uint64_t> byteSize(const SafetensorsInfo& info) {
   constexpr unsigned kBitsPerByte = 8;
-  std::int64_t bits = rowOf(info.dtype).bits;
-  bool isEmpty = false;
+  std::uint64_t elements = 1;
   for (const std::int64_t dimension : info.shape) {
-    isEmpty = isEmpty || dimension == 0;
     if (dimension < 0 ||
-        __builtin_mul_overflow(bits, std::max<std::int64_t>(dimension, 1), &bits)) {
+        __builtin_mul_overflow(elements, static_cast<std::uint64_t>(dimension), &elements)) {
       return {};
     }
   }
-  if (isEmpty) {
-    return 0;
+  std::uint64_t bits = 0;
+  if (__builtin_mul_overflow(elements, std::uint64_t{rowOf(info.dtype).bits}, &bits) ||
+      bits % kBitsPerByte != 0) {
+    return {};
   }
-  return bits % kBitsPerByte == 0 ? std::optional<std::uint64_t>(bits / kBitsPerByte)
-                                  : std::nullopt;
+  return bits / kBitsPerByte;
 }
 
-std::string arrangeEntries(std::vector<Entry>& entries, std::uint64_t dataBytes) {
-  std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-    return std::tie(a.offset, a.bytes) < std::tie(b.offset, b.bytes);
+bool fitsStrides(const SafetensorsInfo& info) {
+  std::int64_t bits = rowOf(info.dtype).bits;
+  return std::all_of(info.shape.begin(), info.shape.end(), [&bits](std::int64_t dimension) {
+    return !__builtin_mul_overflow(bits, std::max<std::int64_t>(dimension, 1), &bits);
   });
+}
+
+std::string arrangeEntries(std::vector<DescribedTensor> tensors, std::uint64_t dataBytes,
+                           std::vector<SafetensorsFile::Entry>* entries) {
+  keepLastOfEachName(&tensors);
+  std::stable_sort(tensors.begin(), tensors.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
+  });
+  entries->reserve(tensors.size());
   std::uint64_t end = 0;
-  for (const Entry& entry : entries) {
-    if (std::string problem = problemOf(entry, end); !problem.empty()) {
+  for (DescribedTensor& tensor : tensors) {
+    if (std::string problem = problemOf(tensor, end); !problem.empty()) {
       return problem;
     }
-    end = entry.offset + entry.bytes;
+    end = tensor.end;
+    entries->push_back({std::move(tensor.info), tensor.begin, tensor.end - tensor.begin});
   }
-  const std::string problem = problemOfEnd(end, dataBytes);
-  return problem.empty() ? repeatedName(entries) : problem;
+  return problemOfEnd(end, dataBytes);
 }
 
 }  // namespace detail

@@ -13,6 +13,13 @@
 
 namespace steptape::detail {
 
+/// A tensor as its header describes it, before any check of the numbers.
+struct DescribedTensor {
+  SafetensorsInfo info;
+  std::uint64_t begin = 0;  ///< Relative to the data.
+  std::uint64_t end = 0;
+};
+
 /// The length of the header, before it.
 inline constexpr std::size_t kSafetensorsLengthBytes = 8;
 
@@ -36,15 +43,22 @@ STEPTAPE_EXPORT std::string shownName(std::string_view name);
 
 /// Returns the bytes of a tensor's elements.
 ///
-/// @return nothing if their bits exceed an int64, with zero dimensions counted as one so that
-///         strides fit too, or if elements of less than a byte do not fill the last one.
+/// @return nothing if a product of the first dimensions exceeds 2^64 - 1, also if a later one is 0,
+///         if the bits do, or if elements of less than a byte do not fill the last one: the rules
+///         of the format's own library.
 std::optional<std::uint64_t> byteSize(const SafetensorsInfo& info);
 
+/// Returns whether the strides of a tensor fit an int64, as LibTorch needs. An empty tensor may
+/// have dimensions that are too large for that.
+STEPTAPE_EXPORT bool fitsStrides(const SafetensorsInfo& info);
+
 /// Sorts tensors by their place and checks that they cover `dataBytes` bytes without gaps and
-/// overlaps, that each has the bytes of its type and shape, and that no name occurs twice.
+/// overlaps, and that each has the bytes of its type and shape. Of tensors with one name, the last
+/// counts.
 ///
-/// @param entries Offsets are relative to the data.
+/// @param entries Is set. Offsets are relative to the data.
 /// @return the problem; empty if there is none.
-std::string arrangeEntries(std::vector<SafetensorsFile::Entry>& entries, std::uint64_t dataBytes);
+std::string arrangeEntries(std::vector<DescribedTensor> tensors, std::uint64_t dataBytes,
+                           std::vector<SafetensorsFile::Entry>* entries);
 
 }  // namespace steptape::detail

@@ -40,7 +40,7 @@ std::uint64_t checkTensor(const SafetensorsInfo& info) {
     rejectTensor(info, "this name", "UTF-8 other than \"__metadata__\"");
   }
   const std::optional<std::uint64_t> bytes = detail::byteSize(info);
-  if (!bytes) {
+  if (!bytes || !detail::fitsStrides(info)) {
     rejectTensor(info, detail::describe(info), "whole bytes, and fewer than 2^63 bits");
   }
   return *bytes;

@@ -10,6 +10,7 @@
 #include "summary/embedding/sprite.h"
 #include "writer/call_site.h"
 #include "writer/capture.h"
+#include "writer/captured_pixels.h"
 #include "writer/captured_value.h"
 #include "writer/projector_job.h"
 #include "writer/writer_core.h"
@@ -56,9 +57,13 @@ void SummaryWriter::addEmbedding(std::string_view tag, const TensorView& matrix,
   if (options.labelImages) {
     const detail::SpriteGrid grid = detail::spriteGrid(*options.labelImages);
     embedding.spriteCell = grid.cell;
-    embedding.sprite = detail::capture({*options.labelImages}, site, [](const auto& views) {
-      return spritePixels(views.front());
-    });
+    embedding.sprite = detail::capture(
+        {*options.labelImages}, site,
+        [reporter = &core_->context().reporter(), name](const auto& views) {
+          Pixels pixels = spritePixels(views.front());
+          detail::reportUnshown("labelImages of " + detail::quoted(name), pixels.unshown, reporter);
+          return pixels;
+        });
     bytes += static_cast<std::size_t>(grid.side() * grid.side() * options.labelImages->shape()[1]);
   }
   auto job =

@@ -83,6 +83,9 @@ void SummaryWriter::addEvent(event::Event event) {
     addSummary(std::move(*summary), event.step, options);
     return;
   }
+  if (auto* const run = std::get_if<event::TaggedRunMetadata>(&event.what)) {
+    run->tag = core_->validTag(run->tag);  // an empty one ends the graph page of all runs
+  }
   handOver(*core_, std::move(event.what), event.step, options.wallTime);
 }
 

@@ -96,18 +96,19 @@ void SummaryWriter::addImages(std::string_view tag, const std::vector<TensorView
   }
   const detail::CallSite site("addImages", name);
   site.run([&] { checkImages(images, options.dataFormat); });
-  const auto captured = detail::capture(images, site,
-                                        [reporter = &core_->context().reporter(), name,
-                                         format = options.dataFormat](const auto& views) {
-                                          std::vector<Pixels> all;
-                                          std::uint64_t nans = 0;
-                                          for (const TensorView& view : views) {
-                                            all.push_back(imagePixels(view, format));
-                                            nans += all.back().nanCount;
-                                          }
-                                          detail::reportNans(name, nans, reporter);
-                                          return all;
-                                        });
+  const auto captured =
+      detail::capture(images, site,
+                      [reporter = &core_->context().reporter(), name,
+                       format = options.dataFormat](const auto& views) {
+                        std::vector<Pixels> all;
+                        UnshownElements unshown;
+                        for (const TensorView& view : views) {
+                          all.push_back(imagePixels(view, format));
+                          unshown.add(all.back().unshown);
+                        }
+                        detail::reportUnshown(detail::imageText(name), unshown, reporter);
+                        return all;
+                      });
   std::size_t bytes = 0;
   for (const TensorView& image : images) {
     bytes += detail::capturedBytes(image);
@@ -127,14 +128,14 @@ void SummaryWriter::addImageWithBoxes(std::string_view tag, const TensorView& pi
   }
   const detail::CallSite site("addImageWithBoxes", name);
   site.run([&] { checkBoxes(pixels, boxes, options); });
-  const auto captured =
-      detail::capture({pixels, boxes}, site,
-                      [reporter = &core_->context().reporter(), name,
-                       format = options.dataFormat](const auto& views) {
-                        PixelsAndBoxes taken{imagePixels(views[0], format), boxCorners(views[1])};
-                        detail::reportNans(name, taken.pixels.nanCount, reporter);
-                        return taken;
-                      });
+  const auto captured = detail::capture(
+      {pixels, boxes}, site,
+      [reporter = &core_->context().reporter(), name,
+       format = options.dataFormat](const auto& views) {
+        PixelsAndBoxes taken{imagePixels(views[0], format), boxCorners(views[1])};
+        detail::reportUnshown(detail::imageText(name), taken.pixels.unshown, reporter);
+        return taken;
+      });
   core_->addValue(step, options.wallTime, detail::capturedBytes(pixels),
                   [name, captured, options](ValueForm form) {
                     const auto taken = captured();

@@ -6,13 +6,31 @@
 
 #include "steptape/writer/summary_writer.h"
 
+#include "base/got_expected.h"
 #include "summary/plot/mesh.h"
 #include "writer/call_site.h"
 #include "writer/capture.h"
+#include "writer/captured_pixels.h"
 #include "writer/value_names.h"
 #include "writer/writer_core.h"
 
 namespace steptape {
+namespace {
+
+/// Reports, once for each tag, what a browser does not show.
+void reportUnshown(const std::string& name, const MeshTensors& mesh, detail::Reporter* reporter) {
+  if (mesh.notFinite > 0) {
+    reporter->reportOnce("not finite " + name,
+                         "addMesh " + detail::quoted(name) + ": " +
+                             detail::gotExpected(std::to_string(mesh.notFinite) +
+                                                     " coordinates that are NaN or infinite",
+                                                 "finite ones") +
+                             ": a browser does not show the mesh");
+  }
+  detail::reportUnshown("colors of mesh " + detail::quoted(name), mesh.unshown, reporter);
+}
+
+}  // namespace
 
 void SummaryWriter::addMesh(std::string_view tag, const TensorView& vertices, std::int64_t step,
                             const MeshOptions& options) {
@@ -34,8 +52,9 @@ void SummaryWriter::addMesh(std::string_view tag, const TensorView& vertices, st
   }
   const bool hasColors = options.colors.has_value();
   const bool hasFaces = options.faces.has_value();
-  const auto mesh =
-      detail::capture(std::move(views), site, [hasColors, hasFaces](const auto& captured) {
+  const auto mesh = detail::capture(
+      std::move(views), site,
+      [hasColors, hasFaces, name, reporter = &core_->context().reporter()](const auto& captured) {
         MeshOptions parts;
         if (hasColors) {
           parts.colors = captured[1];
@@ -43,7 +62,9 @@ void SummaryWriter::addMesh(std::string_view tag, const TensorView& vertices, st
         if (hasFaces) {
           parts.faces = captured.back();
         }
-        return meshTensors(captured[0], parts);
+        MeshTensors tensors = meshTensors(captured[0], parts);
+        reportUnshown(name, tensors, reporter);
+        return tensors;
       });
   core_->addValues(step, options.wallTime, bytes,
                    [name, mesh, config = options.configJson, metadata = detail::namesOf(options)] {

@@ -8,28 +8,31 @@
 
 #include "steptape/summary/tensor_view.h"
 
+#include "base/got_expected.h"
+#include "summary/image/image.h"
 #include "writer/call_site.h"
 #include "writer/capture.h"
 #include "writer/reporter.h"
 
 namespace steptape::detail {
 
-/// Reports, once for each tag, that an image has NaN elements.
-inline void reportNans(const std::string& tag, std::uint64_t nans, Reporter* reporter) {
-  if (nans > 0) {
-    reporter->reportOnce("NaN pixels " + tag, "image \"" + tag + "\": got " + std::to_string(nans) +
-                                                  " NaN elements; they are shown as 0");
-  }
+/// Reports, once for each `what`, the elements that it does not show.
+/// @param what Such as `image "sample"`.
+void reportUnshown(const std::string& what, const UnshownElements& unshown, Reporter* reporter);
+
+/// Returns the name of an image in reports.
+inline std::string imageText(const std::string& tag) {
+  return "image " + quoted(tag);
 }
 
-/// Captures an image with `take(view)`, which counts NaNs.
+/// Captures an image with `take(view)`, and reports what it does not show.
 /// @param reporter The run's; must outlive the captured image.
 template <typename Take>
 auto capturePixels(const TensorView& view, const CallSite& site, const std::string& tag,
                    Reporter* reporter, Take take) {
   return capture({view}, site, [reporter, tag, take = std::move(take)](const auto& views) {
     auto pixels = take(views[0]);
-    reportNans(tag, pixels.nanCount, reporter);
+    reportUnshown(imageText(tag), pixels.unshown, reporter);
     return pixels;
   });
 }

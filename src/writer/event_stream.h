@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "event/scalar_event_encoder.h"
 #include "tfrecord/record_buffer.h"
@@ -105,6 +106,13 @@ class EventStream {
   };
   using Metadata = std::unordered_map<std::string, event::SummaryMetadata>;  // by tag
 
+  /// What has been written of a tag.
+  struct TagNote {
+    std::string kind;         // by which TensorBoard takes all values of the tag
+    bool isReported = false;  // a value that does not fit the kind
+    std::optional<std::int64_t> lastStep = std::nullopt;  // of values other than scalar series
+  };
+
   /// What the log holds of this stream.
   struct Logged {
     std::string path;           // of the file
@@ -126,12 +134,12 @@ class EventStream {
     if (!exact) {
       wallTime = monotonic(wallTime);
     }
-    // False if there is no current event: then eventEnd_ precedes every time.
-    if (step < series->lastStep) {
-      noteStepBack(series, step);
+    if (step <= series->lastStep) {
+      noteOldStep(series, value, step);
     }
     series->lastStep = step;
     series->lastValue = value;
+    // False if there is no current event: then eventEnd_ precedes every time.
     const bool fits = step == eventStep_ && wallTime <= eventEnd_ && wallTime >= eventWallTime_ &&
                       exact == eventExact_ && series->lastEvent != eventSerial_;
     if (!fits) {
@@ -149,11 +157,16 @@ class EventStream {
   [[gnu::noinline]] void finishEvent();
   [[gnu::noinline]] void describe(ScalarSeries* series);
   [[gnu::noinline]] void loseScalar(ScalarSeries* series, const std::exception& error) noexcept;
-  [[gnu::noinline]] void noteStepBack(ScalarSeries* series, std::int64_t step);
+  [[gnu::noinline]] void noteOldStep(ScalarSeries* series, float value, std::int64_t step);
   void noteStepBack(const std::string& tag, std::int64_t last, std::int64_t step);
+  void noteRepeatedStep(const std::string& tag, std::int64_t step);
   void describeOnce(event::Value* value);
   void forgetDescriptions(const event::Summary* summary) noexcept;
-  void noteStep(const std::string& tag, std::int64_t step);
+  void noteValues(const event::Event& event);
+  TagNote* noteKind(const std::string& tag, std::string_view kind);
+  void noteForm(const event::Value& value, TagNote* note);
+  void noteStep(const std::string& tag, std::int64_t step, TagNote* note);
+  void report(const std::string& where, const std::string& problem);
   void reportStepsBack();
   void noteAppended(bool isFirst);
   void sealBuffer();
@@ -186,8 +199,9 @@ class EventStream {
   bool mustDescribeAgain_ = false;  // before any other write
 
   std::uint64_t resumes_ = 0;
-  std::unordered_map<std::string, std::int64_t> lastSteps_;  // of tags that are not scalar series
-  std::map<std::string, std::uint64_t> stepsBack_;           // number of decreasing steps, by tag
+  std::unordered_map<std::string, TagNote> tags_;
+  std::map<std::string, std::uint64_t> stepsBack_;  // number of decreasing steps, by tag
+  std::unordered_set<std::string> stepsRepeated_;   // tags
 
   ScalarEventEncoder encoder_;
   std::uint64_t eventSerial_ = 1;

@@ -43,7 +43,9 @@ std::string validTag(std::string_view tag, Reporter* reporter) {
     return std::string(tag);
   }
   std::string valid = replaceInvalidUtf8(tag);
-  reporter->reportOnce("tag \"" + valid + "\": got invalid UTF-8, which is replaced by U+FFFD");
+  reporter->reportOnce("tag \"" + valid +
+                       "\": got invalid UTF-8, which is replaced by U+FFFD: "
+                       "tags that differ only there become one");
   return valid;
 }
 

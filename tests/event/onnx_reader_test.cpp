@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <utility>
 
 #include "steptape/base/error.h"
 #include "steptape/testing/temp_dir.h"
@@ -121,6 +123,38 @@ TEST(OnnxReader, ReadsEveryKindOfAttribute) {
   EXPECT_EQ(attribute<std::string>(node, "t"), "(3, 4)");
   EXPECT_THAT(attribute<std::vector<std::string>>(node, "tensors"), ElementsAre("(3, 4)", "()"));
   EXPECT_EQ(attribute<std::string>(node, "sparse"), "(9)");
+}
+
+TEST(OnnxReader, KnowsEveryTypeOfOnnx) {
+  const OnnxModel model = readOnnxModel(goldenModelPath("low_bit.onnx"));
+  std::map<std::string, std::pair<int, std::string>> types;
+  for (const OnnxValue& value : model.graph.initializers) {
+    EXPECT_EQ(value.shape, event::GraphShape{5}) << value.name << ": elements, not bytes";
+    types[value.name.substr(0, value.name.find('/'))] = {static_cast<int>(value.type),
+                                                         value.otherType};
+  }
+  const std::pair<int, std::string> none{0, ""};
+  for (const OnnxValue& value : model.graph.inputs) {
+    const auto type = std::make_pair(static_cast<int>(value.type), value.otherType);
+    EXPECT_EQ(type, types[value.name.substr(0, value.name.find('/'))]) << value.name;
+    EXPECT_NE(type, none) << value.name;
+  }
+  EXPECT_EQ(types.size(), 27U) << "all but UNDEFINED and STRING";
+  EXPECT_EQ(types["FLOAT6E2M3"], std::make_pair(0, std::string("FLOAT6E2M3")));
+  EXPECT_EQ(types["FLOAT6E3M2"], std::make_pair(0, std::string("FLOAT6E3M2")));
+  EXPECT_EQ(types["FLOAT8E8M0"], std::make_pair(0, std::string("FLOAT8E8M0")));
+  // The numbers of TensorFlow: DT_FLOAT4_E2M1FN, DT_INT2, DT_UINT4, DT_FLOAT8_E5M2 and DT_HALF.
+  EXPECT_EQ(types["FLOAT4E2M1"].first, 33);
+  EXPECT_EQ(types["INT2"].first, 31);
+  EXPECT_EQ(types["UINT4"].first, 30);
+  EXPECT_EQ(types["FLOAT8E5M2"].first, 24);
+  EXPECT_EQ(types["FLOAT16"].first, 19);
+}
+
+TEST(OnnxReader, NamesATypeThatItDoesNotKnowByItsNumber) {
+  const std::string tensor = numberField(1, 3) + numberField(2, 99) + bytesField(8, "w");
+  const OnnxModel model = parseOnnxModel(onnxModel(bytesField(5, tensor)), "m");
+  EXPECT_EQ(model.graph.initializers.at(0).otherType, "ONNX type 99");
 }
 
 TEST(OnnxReader, DistinguishesUnknownSizesFromUnknownRanks) {

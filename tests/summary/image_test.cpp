@@ -82,12 +82,29 @@ TEST_F(ImagePixels, ClampsFloatsAndMakesNanBlack) {
 TEST_F(ImagePixels, CountsNansOfEveryFloatingType) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float floats[] = {nan, 1, nan};
-  EXPECT_EQ(imagePixels(TensorView(floats, {1, 3}), "HW").nanCount, 2U);
+  EXPECT_EQ(imagePixels(TensorView(floats, {1, 3}), "HW").unshown.nans, 2U);
   const double doubles[] = {0, nan, 1};
-  EXPECT_EQ(imagePixels(TensorView(doubles, {1, 3}), "HW").nanCount, 1U);
+  EXPECT_EQ(imagePixels(TensorView(doubles, {1, 3}), "HW").unshown.nans, 1U);
   const std::uint16_t halves[] = {0x7E00, 0x7C00, 0x3C00};  // NaN, infinity and 1
-  EXPECT_EQ(imagePixels(TensorView(halves, DType::kFloat16, {1, 3}, {}), "HW").nanCount, 1U);
-  EXPECT_EQ(imagePixels(bytes({3, 4, 5}), "CHW").nanCount, 0U);
+  EXPECT_EQ(imagePixels(TensorView(halves, DType::kFloat16, {1, 3}, {}), "HW").unshown.nans, 1U);
+  EXPECT_EQ(imagePixels(bytes({3, 4, 5}), "CHW").unshown.nans, 0U);
+}
+
+TEST_F(ImagePixels, KnowTheRangeOfElementsFarOutside0To1) {
+  const auto rangeOf = [](const std::vector<float>& elements, std::int64_t channels) {
+    const auto size = static_cast<std::int64_t>(elements.size()) / channels;
+    const UnshownElements unshown =
+        imagePixels(TensorView(elements.data(), {channels, 1, size}), "CHW").unshown;
+    EXPECT_EQ(unshown.nans, 0U);
+    return std::make_pair(unshown.lowest, unshown.highest);
+  };
+  EXPECT_EQ(rangeOf({-0.5F, 0, 1.5F}, 1), std::make_pair(0.0F, 0.0F)) << "rounding and filters";
+  EXPECT_EQ(rangeOf({0, 128, 2}, 1), std::make_pair(0.0F, 128.0F));
+  EXPECT_EQ(rangeOf({0, 128, 2}, 3), std::make_pair(0.0F, 128.0F)) << "each channel is a run";
+  EXPECT_EQ(rangeOf({-1, 0.5F, 1}, 1), std::make_pair(-1.0F, 0.0F));
+  EXPECT_EQ(rangeOf({3, kInfinity, -kInfinity, 2, 5, 0}, 3), std::make_pair(-kInfinity, kInfinity));
+  const std::vector<std::uint8_t> whole = {255, 0, 7};
+  EXPECT_EQ(imagePixels(TensorView(whole.data(), {1, 3}), "HW").unshown.highest, 0);
 }
 
 TEST_F(ImagePixels, ConvertsFloatsGivenInEveryOrder) {

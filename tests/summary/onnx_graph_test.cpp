@@ -97,6 +97,18 @@ TEST(OnnxGraph, KeepsShapesTypesAndAttributes) {
   EXPECT_THAT(std::get<std::vector<std::int64_t>>(conv.attributes[2].second), ElementsAre(3, 3));
 }
 
+TEST(OnnxGraph, ShowsTheNameOfATypeThatTensorFlowDoesNotHave) {
+  const event::Graph graph = goldenGraph("low_bit.onnx");
+  for (const char* const name : {"FLOAT6E2M3/stored", "FLOAT6E2M3/cast"}) {
+    const event::GraphNode& node = nodeOf(graph, name);
+    ASSERT_FALSE(node.attributes.empty()) << name;
+    EXPECT_EQ(node.attributes[0].first, "dtype");
+    EXPECT_EQ(std::get<std::string>(node.attributes[0].second), "FLOAT6E2M3");
+  }
+  EXPECT_THAT(nodeOf(graph, "INT2/stored").attributes, IsEmpty()) << "DT_INT2";
+  EXPECT_THAT(nodeOf(graph, "INT2/stored").outputShapes, ElementsAre(event::GraphShape{5}));
+}
+
 TEST(OnnxGraph, TurnsTheGraphsOfLoopsAndBranchesIntoScopes) {
   const event::Graph graph = goldenGraph("control_flow.onnx");
   EXPECT_EQ(graph.nodes.size() - countOp(graph, "Input") - countOp(graph, "Output"), 12U);

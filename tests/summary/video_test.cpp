@@ -157,7 +157,7 @@ TEST(VideoFrames, CountNans) {
   const float values[] = {1, std::numeric_limits<float>::quiet_NaN(), 0.5F};
   const Frames frames = videoFrames(TensorView(values, {3, 1, 1}), "THW");
   EXPECT_EQ(frames.data, (Bytes{255, 0, 127}));
-  EXPECT_EQ(frames.nanCount, 1U);
+  EXPECT_EQ(frames.unshown.nans, 1U);
 }
 
 void check(std::vector<std::int64_t> shape, const VideoOptions& options) {

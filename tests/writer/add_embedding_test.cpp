@@ -55,6 +55,19 @@ class AddEmbeddingTest : public WriterFixture {
   const TensorView matrix_{values_.data(), {2, 2}};
 };
 
+TEST_F(AddEmbeddingTest, ReportsImagesFarOutside0To1) {
+  const std::vector<float> images = {10, 20};
+  EmbeddingOptions options;
+  options.labelImages = TensorView(images.data(), {2, 1, 1, 1});
+  SummaryWriter writer = open();
+  writer.addEmbedding("layer", matrix_, 0, options);
+  writer.addEmbedding("layer", matrix_, 1, options);
+  expectOk(writer.close());
+  EXPECT_THAT(
+      reports(),
+      ElementsAre(HasSubstr("labelImages of \"layer\": got floating-point colors up to 20; ")));
+}
+
 TEST_F(AddEmbeddingTest, WritesTheFilesAndNamesThem) {
   const std::vector<std::uint8_t> images = {10, 20};
   EmbeddingOptions options;

@@ -58,6 +58,7 @@ class AddImages : public WriterFixture {
 
   FakeDevice device_;
   SummaryWriter writer_ = open();
+  std::int64_t step_ = 0;
   std::vector<std::uint8_t> bytes_ = std::vector<std::uint8_t>(2000);
 };
 
@@ -180,6 +181,48 @@ TEST_F(AddImages, ReportsNanOncePerTagWithItsCount) {
   EXPECT_EQ(reports(), (Strings{"image \"a\": got 2 NaN elements; they are shown as 0",
                                 "image \"b\": got 1 NaN elements; they are shown as 0"}));
   EXPECT_EQ(valuesIn(dir_.string()).size(), 3U);
+}
+
+TEST_F(AddImages, ReportsColorsFarOutside0To1OncePerTag) {
+  const std::vector<float> bytes = {0, 128, 255, 7};
+  const std::vector<float> centered = {-1, 0.5F, 0.25F, 3};
+  const std::vector<float> dark = {-1, 0.5F, 0.25F, 1};
+  const std::vector<float> usual = {-0.01F, 1.01F, 0, 1};
+  ImageOptions gray;
+  gray.dataFormat = "HW";
+  const auto add = [&](const char* tag, const std::vector<float>& pixels) {
+    writer_.addImage(tag, TensorView(pixels.data(), {2, 2}), step_++, gray);
+  };
+  add("usual", usual);
+  add("bytes", bytes);
+  add("bytes", bytes);
+  add("centered", centered);
+  add("dark", dark);
+  VideoOptions video;
+  video.dataFormat = "THW";
+  writer_.addVideo("video", TensorView(bytes.data(), {2, 1, 2}), 1, video);
+  writer_.addImages("batch", TensorView(bytes.data(), {1, 1, 2, 2}), 1);
+  writer_.addImages("list", {TensorView(usual.data(), {2, 2}), TensorView(bytes.data(), {2, 2})}, 1,
+                    gray);
+  BoxOptions boxes;
+  boxes.dataFormat = "HW";
+  const float corners[] = {0, 0, 1, 1};
+  writer_.addImageWithBoxes("boxes", TensorView(bytes.data(), {2, 2}), TensorView(corners, {1, 4}),
+                            1, boxes);
+  EXPECT_TRUE(writer_.close().ok());
+  const auto message = [](const std::string& what, const std::string& range) {
+    return what + ": got floating-point colors " + range +
+           "; expected 0 to 1: they are clipped, and further ones are not reported. ";
+  };
+  const std::string bytesHint = "For 0 to 255, pass uint8 or divide by 255";
+  const std::string signHint = "Scale them, such as (x + 1) / 2 for -1 to 1";
+  EXPECT_EQ(reports(), (Strings{message("image \"bytes\"", "up to 255") + bytesHint,
+                                message("image \"centered\"", "from -1 to 3") + signHint,
+                                message("image \"dark\"", "down to -1") + signHint,
+                                message("image \"video\"", "up to 255") + bytesHint,
+                                message("image \"batch\"", "up to 255") + bytesHint,
+                                message("image \"list\"", "up to 255") + bytesHint,
+                                message("image \"boxes\"", "up to 255") + bytesHint}));
 }
 
 TEST_F(AddImages, WaitsForElementsOnTheBackendOnly) {

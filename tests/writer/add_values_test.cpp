@@ -2,6 +2,7 @@
 //
 // Sounds, texts, tensors, PR curves, meshes and custom-scalar layouts, from the call to the file.
 #include <cstring>
+#include <limits>
 #include <thread>
 
 #include "steptape/event/custom_scalars_layout.h"
@@ -203,6 +204,25 @@ TEST_F(AddValues, AddPrCurveRawWritesWhatWasCounted) {
               ElementsAreArray({2.0F, 1.0F, 3.0F, 0.0F, 0.0F, 3.0F,  //
                                 0.0F, 1.0F, 0.5F, 1.0F, 1.0F, 0.5F}));
   EXPECT_EQ(eventsIn(dir_.string()).back().step, 4);
+}
+
+TEST_F(AddValues, AddMeshReportsWhatABrowserDoesNotShow) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> vertices = {nan, 0, 0, 1, 0, 0, 0, 1, 0};
+  const std::vector<float> colors = {0, 255, 0, 1, 0, 0, 0, 1, nan};
+  MeshOptions options;
+  options.colors = TensorView(colors.data(), {3, 3});
+  SummaryWriter writer = open();
+  for (std::int64_t step = 0; step < 2; ++step) {
+    writer.addMesh("mesh", TensorView(vertices.data(), {3, 3}), step, options);
+  }
+  EXPECT_EQ(reports(), (std::vector<std::string>{
+                           "addMesh \"mesh\": got 1 coordinates that are NaN or infinite; expected "
+                           "finite ones: a browser does not show the mesh",
+                           "colors of mesh \"mesh\": got 1 NaN elements; they are shown as 0",
+                           "colors of mesh \"mesh\": got floating-point colors up to 255; expected "
+                           "0 to 1: they are clipped, and further ones are not reported. For 0 to "
+                           "255, pass uint8 or divide by 255"}));
 }
 
 TEST_F(AddValues, AddMeshWritesItsPartsInOneEvent) {

@@ -292,7 +292,8 @@ TEST_F(SummaryWriterTest, ReplacesInvalidUtf8InATagAndReportsItOnce) {
   EXPECT_THAT(scalarsIn(dir_.string()).at("caf\xef\xbf\xbd"), SizeIs(2));
   EXPECT_THAT(
       reports(),
-      ElementsAre("tag \"caf\xef\xbf\xbd\": got invalid UTF-8, which is replaced by U+FFFD"));
+      ElementsAre("tag \"caf\xef\xbf\xbd\": got invalid UTF-8, which is replaced by U+FFFD: tags "
+                  "that differ only there become one"));
 }
 
 TEST_F(SummaryWriterTest, WritesHistogramsImagesAndTexts) {

@@ -60,9 +60,11 @@ struct SafetensorsInfo {
 ///       file.read(entry, elements.data());
 ///     }
 ///
-/// The header is checked completely before the first tensor is read: names are unique, and the
-/// tensors cover the file without gaps or overlaps. The file is read with pread(2), not mapped, so
-/// that a file that shrinks causes an error and no signal.
+/// The header is checked completely before the first tensor is read: the tensors cover the file
+/// without gaps or overlaps. It accepts what version 0.8.0 of the format's own library accepts,
+/// with the same result: fields that the format does not have are ignored, and of two entries with one
+/// name the last counts. Only a dimension of 2^63 or more is refused here and not there. The file
+/// is read with pread(2), not mapped, so that a file that shrinks causes an error and no signal.
 ///
 /// @threads Thread-compatible: const methods may run concurrently.
 /// @source  https://github.com/huggingface/safetensors, "Format"
@@ -77,7 +79,8 @@ class STEPTAPE_EXPORT SafetensorsFile {
   /// Opens the file and reads its header.
   ///
   /// @throws Error(kIoError) if the file cannot be read; Error(kDataLoss), naming the tensor, if it
-  ///         is truncated or damaged, or is another kind of file.
+  ///         is truncated or damaged, is another kind of file, or has a header of over 100,000,000
+  ///         bytes.
   /// @cost   Memory of about ten times the header, which has at most 100 MB.
   explicit SafetensorsFile(const std::string& path);
   ~SafetensorsFile();

@@ -49,9 +49,11 @@ class WriterCore;
 /// The arguments of every `addX` are tag, value, step and options, in this order. Values that a run
 /// has once take no tag and no step: addCustomScalars(), addHparams(), addGraph() and
 /// addOnnxGraph(). addSummary() and addEvent() take structs that contain their tags. Tags are
-/// written unchanged; '/' groups them in TensorBoard. The steps of a tag should not decrease:
+/// written unchanged; '/' groups them in TensorBoard. The steps of a tag should increase:
 /// TensorBoard's fast data server keeps only the last value of a step, and discards points at or
-/// after the step of a later-written value.
+/// after the step of a later-written value. All values of a tag must be of one kind: TensorBoard
+/// does not show a histogram whose tag is that of scalars, and often neither of them.
+/// WriterOptions::onError reports each of these once for each tag.
 ///
 /// Every call has copied the data that it needs when it returns.
 ///
@@ -183,9 +185,10 @@ class STEPTAPE_EXPORT SummaryWriter {
   ///
   /// @shape  As `options.dataFormat` says: "CHW" (default), "HWC", "HW", "WH" or any other order of
   ///         these letters; 1, 3 or 4 channels; none empty; any strides.
-  /// @units  uint8: 0..255. Floating point: 0..1, clamped; NaN becomes 0, and
-  ///         WriterOptions::onError reports how many there are, once for each tag. bool: false is
-  ///         black. Other integers are rejected, since they have no agreed scale.
+  /// @units  uint8: 0..255. Floating point: 0..1, clamped. WriterOptions::onError reports elements
+  ///         below -0.5 or above 1.5, such as those of 0..255, with their range, and the number of
+  ///         NaN elements, which become 0, each once for each tag. bool: false is black. Other
+  ///         integers are rejected, since they have no agreed scale.
   /// @throws Error(kInvalidArgument) naming the invalid shape, format or element type.
   /// @cost   Converts to bytes on the calling thread, 1 to 2 ns an element; compresses to PNG in
   ///         the background, 2 to 10 ns a byte.
@@ -327,7 +330,8 @@ class STEPTAPE_EXPORT SummaryWriter {
 
   /// Records a batch of point clouds, or of meshes if there are `options.faces`.
   ///
-  /// @param vertices Coordinates; stored in binary32.
+  /// @param vertices Coordinates; stored in binary32. WriterOptions::onError reports NaN and
+  ///                 infinite ones, with which a browser does not show the mesh.
   /// @shape  (batch, vertices, 3), or (vertices, 3) for one. Keep the batch size of a tag constant.
   /// @throws Error(kInvalidArgument) naming the part whose shape or element type does not match the
   ///         others, or the index of the first vertex number or integer color out of range.
@@ -403,7 +407,8 @@ class STEPTAPE_EXPORT SummaryWriter {
       addGraph(modelGraph(model, input, options), options);
     }
   }
-  /// Records a graph that the caller has built.
+  /// Records a graph that the caller has built. A run has one graph: of several, TensorBoard shows
+  /// one, and WriterOptions::onError reports it.
   void addGraph(const event::Graph& graph, const GraphOptions& options = {});
   /// Adds a measurement of the nodes of the run's graph, under the name `sessionRun` as in
   /// GraphOptions. Does nothing if `stats` is empty.
@@ -424,10 +429,14 @@ class STEPTAPE_EXPORT SummaryWriter {
   void addOnnxGraph(const std::string& path, const GraphOptions& options = {});
 
   /// Records any values in one event, for values that no other call makes.
+  ///
+  /// WriterOptions::onError reports, once for each tag, a scalar that is not one DT_FLOAT and a
+  /// first value without a plugin: TensorBoard shows neither. `steptape check` knows more such
+  /// rules.
   void addSummary(event::Summary summary, std::int64_t step, const ValueOptions& options = {});
   /// Records an event unchanged; a wall time of 0 means now.
   ///
-  /// @throws Error(kInvalidArgument) if the event is empty or a file version.
+  /// @throws Error(kInvalidArgument) if the event is empty or a file version, or has an empty tag.
   void addEvent(event::Event event);
 
   /// Resumes the run at `step`, such as from a checkpoint: TensorBoard discards points at or after

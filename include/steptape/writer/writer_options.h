@@ -84,9 +84,10 @@ struct WriterOptions {
   /// log.
   bool enabled = true;
 
-  /// Called once for each problem: a full disk, discarded points, an invalid tag. Called on any
-  /// thread, including the background thread; must not throw and must not call the writer.
-  /// Default: writes one line to stderr.
+  /// Called once for each problem: a full disk, discarded points, an invalid tag, and values that
+  /// TensorBoard will not show, such as two kinds of values under one tag. Called on any thread,
+  /// including the background thread; must not throw and must not call the writer. Default: writes
+  /// one line to stderr.
   std::function<void(const Status&)> onError;
 
   /// The source of wall times. Null: the system clock, read through the cycle counter.

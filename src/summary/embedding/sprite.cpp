@@ -81,6 +81,7 @@ Pixels spritePixels(const TensorView& images) {
   const std::int64_t left = (grid.cell - images.shape()[3]) / 2;
   for (std::int64_t i = 0; i < grid.images; ++i) {
     const Pixels image = imagePixels(imageAt(images, i), "CHW");
+    sprite.unshown.add(image.unshown);
     const std::int64_t y = i / grid.imagesPerRow * grid.cell + top;
     const std::int64_t x = i % grid.imagesPerRow * grid.cell + left;
     const std::int64_t imageRowBytes = std::int64_t{image.width} * image.channels;

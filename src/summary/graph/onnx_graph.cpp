@@ -21,12 +21,20 @@ std::string opOf(const OnnxNode& node) {
   return isOnnx ? node.opType : node.domain + "::" + node.opType;
 }
 
+/// Sets the element type of the first output.
+void setType(const OnnxValue& value, event::GraphNode* node) {
+  node->outputType = value.type;
+  if (!value.otherType.empty()) {
+    node->attributes.emplace_back("dtype", value.otherType);
+  }
+}
+
 event::GraphNode valueNode(std::string name, const char* op, const OnnxValue& value) {
   event::GraphNode node;
   node.name = std::move(name);
   node.op = op;
   node.outputShapes = {value.shape};
-  node.outputType = value.type;
+  setType(value, &node);
   return node;
 }
 
@@ -184,7 +192,7 @@ class Builder {
       shown->outputShapes.push_back(info == nullptr ? std::nullopt : info->shape);
       anyShape = anyShape || shown->outputShapes.back().has_value();
       if (k == 0 && info != nullptr) {
-        shown->outputType = info->type;
+        setType(*info, shown);
       }
     }
     if (!anyShape) {

@@ -75,7 +75,7 @@ Pixels inColor(Pixels image) {
   if (image.channels != 1) {
     return image;
   }
-  Pixels color{image.width, image.height, 3, {}, image.nanCount};
+  Pixels color{image.width, image.height, 3, {}, image.unshown};
   color.data.reserve(image.data.size() * 3);
   for (const std::uint8_t gray : image.data) {
     color.data.insert(color.data.end(), 3, gray);

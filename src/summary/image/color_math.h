@@ -14,6 +14,14 @@ inline std::uint8_t colorByte(float color) {
   return scaled > 0 ? static_cast<std::uint8_t>(std::min(scaled, 255.0F)) : std::uint8_t{0};
 }
 
+/// Returns whether a color is neither NaN nor far outside 0..1. One comparison, so that a loop
+/// around it costs little more than the conversion.
+inline bool isUsualColor(float color) {
+  constexpr float kMiddle = 0.5F;
+  constexpr float kMaxDistance = 1;
+  return std::abs(color - kMiddle) <= kMaxDistance;
+}
+
 /// Converts a channel of an sRGB color to linear light; both are 0 to 1.
 inline double linearLight(double part) {
   return part <= 0.04045 ? part / 12.92 : std::pow((part + 0.055) / 1.055, 2.4);

@@ -2,6 +2,7 @@
 #include "summary/image/image.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -9,6 +10,7 @@
 
 #include "base/text.h"
 #include "event/value_metadata.h"
+#include "summary/image/color_math.h"
 #include "summary/image/image_layout.h"
 #include "summary/image/png_chunks.h"
 
@@ -44,7 +46,7 @@ Pixels tile(const TensorView& view, const ImageLayout& layout) {
   pixels.height = static_cast<int>(layout.rows.size * grid.rows);
   pixels.channels = static_cast<int>(layout.channels.size);
   pixels.data.resize(static_cast<std::size_t>(pixels.width) * pixels.height * pixels.channels);
-  pixels.nanCount = detail::copyTiles(view, layout, 0, grid, pixels.data.data());
+  pixels.unshown = detail::copyTiles(view, layout, 0, grid, pixels.data.data());
   return pixels;
 }
 
@@ -69,6 +71,15 @@ std::int32_t colorspaceOf(std::string_view file) {
 }
 
 }  // namespace
+
+void UnshownElements::take(float element) {
+  if (std::isnan(element)) {
+    ++nans;
+  } else if (!detail::isUsualColor(element)) {
+    lowest = std::min(lowest, element);
+    highest = std::max(highest, element);
+  }
+}
 
 void checkImage(const TensorView& image, std::string_view dataFormat) {
   checkedLayout(image, dataFormat, kImageFormat);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -13,13 +14,28 @@
 
 namespace steptape {
 
+/// The elements of a tensor that an image cannot show. Elements from -0.5 to 1.5 are clipped to
+/// 0..1 without being counted: rounding and filters overshoot.
+struct UnshownElements {
+  std::uint64_t nans = 0;  ///< NaN, which is 0 in the image.
+  float lowest = 0;        ///< The least floating-point element, if it is below -0.5.
+  float highest = 0;       ///< The greatest floating-point element, if it is above 1.5.
+
+  void add(const UnshownElements& other) {
+    nans += other.nans;
+    lowest = std::min(lowest, other.lowest);
+    highest = std::max(highest, other.highest);
+  }
+  void take(float element);
+};
+
 /// An image with 8 bits per channel that owns its pixels.
 struct Pixels {
   int width = 0;
   int height = 0;
   int channels = 0;                ///< 1: gray, 3: RGB, 4: RGB and alpha.
   std::vector<std::uint8_t> data;  ///< Row by row, channels interleaved: (height, width, channels).
-  std::uint64_t nanCount = 0;      ///< NaN elements of the tensor, which are 0 here.
+  UnshownElements unshown = {};    ///< Of the tensor.
 };
 
 /// Checks whether imagePixels() accepts a tensor, by its shape and element type alone, because the
@@ -33,7 +49,7 @@ STEPTAPE_EXPORT void checkImage(const TensorView& image, std::string_view dataFo
 /// Copies the pixels of a tensor.
 ///
 /// NaN becomes 0 and is counted: an image of a diverging network must not end its training, and its
-/// holes show the cause.
+/// holes show the cause. Elements far outside 0..1 are counted too.
 ///
 /// @param image      One image.
 /// @param dataFormat Order of the dimensions: "CHW", "HWC", "HW" or any other order of these

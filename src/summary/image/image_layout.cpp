@@ -2,6 +2,7 @@
 #include "summary/image/image_layout.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <type_traits>
 
@@ -31,57 +32,62 @@ Dimension dimensionOf(const TensorView& view, std::string_view format, char lett
                                      : Dimension{view.shape()[i], view.strides()[i]};
 }
 
+template <typename T>
+constexpr bool kIsFloat =
+    std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16> || std::is_floating_point_v<T>;
+
+template <typename T>
+float colorOf(T element) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return static_cast<float>(element);
+  } else {
+    return toFloat(element);
+  }
+}
+
 std::uint8_t toByte(std::uint8_t value) {
   return value;
 }
-
 std::uint8_t toByte(Bool8 value) {
   return value.byte != 0 ? 255 : 0;
 }
 
-std::uint8_t toByte(float value) {
-  return colorByte(value);
-}
-std::uint8_t toByte(double value) {
-  return colorByte(static_cast<float>(value));
-}
-std::uint8_t toByte(Float16 value) {
-  return colorByte(toFloat(value));
-}
-std::uint8_t toByte(BFloat16 value) {
-  return colorByte(toFloat(value));
-}
-
-template <typename T>
-bool isNan(T value) {
-  if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
-    return isNan(toFloat(value));
-  } else if constexpr (std::is_floating_point_v<T>) {
-    return value != value;
-  } else {
-    return false;
-  }
-}
-
 template <typename T>
 constexpr bool kIsPixel =
-    std::is_same_v<T, std::uint8_t> || std::is_same_v<T, Bool8> || std::is_same_v<T, Float16> ||
-    std::is_same_v<T, BFloat16> || std::is_floating_point_v<T>;
+    std::is_same_v<T, std::uint8_t> || std::is_same_v<T, Bool8> || kIsFloat<T>;
+
+template <typename T>
+UnshownElements unshownElements(const T* first, Dimension from) {
+  UnshownElements unshown;
+  for (std::int64_t i = 0; i < from.size; ++i) {
+    unshown.take(colorOf(first[i * from.stride]));
+  }
+  return unshown;
+}
 
 /// Converts elements with stride `from.stride` to bytes with stride `toStride`.
 template <typename T>
-std::uint64_t convertRun(const T* first, Dimension from, std::uint8_t* to, std::int64_t toStride) {
-  std::uint64_t nans = 0;
-  for (std::int64_t i = 0; i < from.size; ++i) {
-    const T element = first[i * from.stride];
-    nans += isNan(element) ? 1 : 0;
-    to[i * toStride] = toByte(element);
+UnshownElements convertRun(const T* first, Dimension from, std::uint8_t* to,
+                           std::int64_t toStride) {
+  if constexpr (kIsFloat<T>) {
+    std::uint64_t unusual = 0;
+    for (std::int64_t i = 0; i < from.size; ++i) {
+      const float color = colorOf(first[i * from.stride]);
+      unusual += isUsualColor(color) ? 0 : 1;
+      to[i * toStride] = colorByte(color);
+    }
+    // Looks at a row again, while it is in the cache, only if it has such elements.
+    return unusual == 0 ? UnshownElements() : unshownElements(first, from);
+  } else {
+    for (std::int64_t i = 0; i < from.size; ++i) {
+      to[i * toStride] = toByte(first[i * from.stride]);
+    }
+    return {};
   }
-  return nans;
 }
 
 template <typename T>
-std::uint64_t convertRow(const T* from, const ImageLayout& layout, std::uint8_t* to) {
+UnshownElements convertRow(const T* from, const ImageLayout& layout, std::uint8_t* to) {
   const Dimension& columns = layout.columns;
   const Dimension& channels = layout.channels;
   const bool isInterleaved =
@@ -90,11 +96,11 @@ std::uint64_t convertRow(const T* from, const ImageLayout& layout, std::uint8_t*
     // Constant strides of 1 allow the compiler to vectorize.
     return convertRun(from, {columns.size * channels.size, 1}, to, 1);
   }
-  std::uint64_t nans = 0;
+  UnshownElements unshown;
   for (std::int64_t c = 0; c < channels.size; ++c) {
-    nans += convertRun(from + c * channels.stride, columns, to + c, channels.size);
+    unshown.add(convertRun(from + c * channels.stride, columns, to + c, channels.size));
   }
-  return nans;
+  return unshown;
 }
 
 }  // namespace
@@ -133,11 +139,11 @@ ImageLayout imageLayout(const TensorView& view, std::string_view format, const I
   return layout;
 }
 
-std::uint64_t copyTiles(const TensorView& view, const ImageLayout& layout, std::int64_t frame,
-                        const TileGrid& grid, std::uint8_t* to) {
+UnshownElements copyTiles(const TensorView& view, const ImageLayout& layout, std::int64_t frame,
+                          const TileGrid& grid, std::uint8_t* to) {
   const std::int64_t tileBytes = layout.columns.size * layout.channels.size;
   const std::int64_t rowBytes = tileBytes * grid.columns;
-  std::uint64_t nans = 0;
+  UnshownElements unshown;
   visitElements(view, [&](const auto* data) {
     using T = std::remove_const_t<std::remove_pointer_t<decltype(data)>>;
     if constexpr (kIsPixel<T>) {
@@ -146,12 +152,12 @@ std::uint64_t copyTiles(const TensorView& view, const ImageLayout& layout, std::
         std::uint8_t* row =
             to + (i / grid.columns) * layout.rows.size * rowBytes + (i % grid.columns) * tileBytes;
         for (std::int64_t y = 0; y < layout.rows.size; ++y, row += rowBytes) {
-          nans += convertRow(from + y * layout.rows.stride, layout, row);
+          unshown.add(convertRow(from + y * layout.rows.stride, layout, row));
         }
       }
     }
   });
-  return nans;
+  return unshown;
 }
 
 }  // namespace steptape::detail

@@ -7,6 +7,7 @@
 
 #include "steptape/summary/tensor_view.h"
 
+#include "summary/image/image.h"
 #include "summary/tensor/strided.h"
 
 namespace steptape::detail {
@@ -42,8 +43,8 @@ struct TileGrid {
 ///
 /// @param to The first row of the image, which has grid.columns tiles; uncovered pixels stay
 ///           unchanged.
-/// @return   the number of NaN elements.
-std::uint64_t copyTiles(const TensorView& view, const ImageLayout& layout, std::int64_t frame,
-                        const TileGrid& grid, std::uint8_t* to);
+/// @return   the elements that the image cannot show.
+UnshownElements copyTiles(const TensorView& view, const ImageLayout& layout, std::int64_t frame,
+                          const TileGrid& grid, std::uint8_t* to);
 
 }  // namespace steptape::detail

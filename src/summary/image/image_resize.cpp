@@ -89,7 +89,7 @@ void filterLines(const Pixels& image, const Direction& from, const std::vector<T
 }
 
 Pixels blankLike(const Pixels& image, int width, int height) {
-  Pixels blank{width, height, image.channels, {}, image.nanCount};
+  Pixels blank{width, height, image.channels, {}, image.unshown};
   blank.data.resize(static_cast<std::size_t>(width) * height * image.channels);
   return blank;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <string_view>
@@ -143,9 +144,12 @@ event::Tensor converted(const TensorView& view, event::TensorType type, Shape sh
   return tensor;
 }
 
-event::Tensor vertexTensor(const TensorView& vertices) {
+event::Tensor vertexTensor(const TensorView& vertices, std::uint64_t* notFinite) {
   return converted<float>(vertices, event::TensorType::kFloat, batchedShape("vertices", vertices),
-                          [](float coordinate, std::int64_t) { return coordinate; });
+                          [&](float coordinate, std::int64_t) {
+                            *notFinite += std::isfinite(coordinate) ? 0 : 1;
+                            return coordinate;
+                          });
 }
 
 /// Returns a part of integers, which must all be in 0..`max`.
@@ -164,12 +168,15 @@ event::Tensor integerTensor(const char* part, const TensorView& view, event::Ten
   });
 }
 
-event::Tensor colorTensor(const TensorView& colors) {
+event::Tensor colorTensor(const TensorView& colors, UnshownElements* unshown) {
   if (!isFloatingPoint(colors.dtype()) && colors.dtype() != DType::kBool) {
     return integerTensor<std::uint8_t>("colors", colors, event::TensorType::kUInt8, 255);
   }
   return converted<float>(colors, event::TensorType::kUInt8, batchedShape("colors", colors),
-                          [](float color, std::int64_t) { return detail::colorByte(color); });
+                          [&](float color, std::int64_t) {
+                            unshown->take(color);
+                            return detail::colorByte(color);
+                          });
 }
 
 const char* suffixOf(event::MeshPart part) {
@@ -215,13 +222,13 @@ void checkMesh(const TensorView& vertices, const MeshOptions& options) {
 MeshTensors meshTensors(const TensorView& vertices, const MeshOptions& options) {
   checkMesh(vertices, options);
   MeshTensors mesh;
-  mesh.vertices = vertexTensor(vertices);
+  mesh.vertices = vertexTensor(vertices, &mesh.notFinite);
   if (options.faces) {
     mesh.faces = integerTensor<std::int32_t>("faces", *options.faces, event::TensorType::kInt32,
                                              mesh.vertices.shape[1] - 1);
   }
   if (options.colors) {
-    mesh.colors = colorTensor(*options.colors);
+    mesh.colors = colorTensor(*options.colors, &mesh.unshown);
   }
   return mesh;
 }

@@ -10,6 +10,8 @@
 #include "steptape/summary/tensor_view.h"
 #include "steptape/summary/value_options.h"
 
+#include "summary/image/image.h"
+
 namespace steptape {
 
 /// A batch of meshes in the element types that TensorBoard stores.
@@ -17,6 +19,8 @@ struct MeshTensors {
   event::Tensor vertices;               ///< (batch, vertices, 3), DT_FLOAT.
   std::optional<event::Tensor> faces;   ///< (batch, faces, 3), DT_INT32.
   std::optional<event::Tensor> colors;  ///< (batch, vertices, 3), DT_UINT8: red, green, blue.
+  std::uint64_t notFinite = 0;          ///< Coordinates that are NaN or infinite.
+  UnshownElements unshown = {};         ///< Of the colors.
 };
 
 /// Checks everything that does not depend on the elements' values.
@@ -30,8 +34,8 @@ STEPTAPE_EXPORT void checkMesh(const TensorView& vertices, const MeshOptions& op
 
 /// Copies the parts of a batch of meshes.
 ///
-/// @param vertices Coordinates of any element type; converted to binary32. NaN is kept, although a
-///                 browser then does not show the mesh.
+/// @param vertices Coordinates of any element type; converted to binary32. NaN is kept and counted,
+///                 because a browser then does not show the mesh.
 /// @param options  Uses `colors` and `faces`.
 /// @shape   Vertices and colors (batch, vertices, 3), or (vertices, 3) for one mesh; faces (batch,
 ///          faces, 3), or (faces, 3) for one mesh; any strides.

@@ -58,7 +58,7 @@ Frames videoFrames(const TensorView& video, std::string_view dataFormat) {
   frames.data.resize(frameBytes * static_cast<std::size_t>(frames.count));
   for (std::int64_t i = 0; i < frames.count; ++i) {
     std::uint8_t* const to = frames.data.data() + static_cast<std::size_t>(i) * frameBytes;
-    frames.nanCount += detail::copyTiles(video, layout, i, grid, to);
+    frames.unshown.add(detail::copyTiles(video, layout, i, grid, to));
   }
   return frames;
 }

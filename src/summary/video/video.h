@@ -11,6 +11,8 @@
 #include "steptape/summary/tensor_view.h"
 #include "steptape/summary/value_options.h"
 
+#include "summary/image/image.h"
+
 namespace steptape {
 
 /// Consecutive images of one size, with 8 bits per channel.
@@ -20,7 +22,7 @@ struct Frames {
   int channels = 0;                     ///< 1: gray, 3: RGB, 4: RGB and alpha.
   std::int64_t count = 0;               ///< At least 1.
   std::vector<std::uint8_t> data = {};  ///< (count, height, width, channels).
-  std::uint64_t nanCount = 0;           ///< NaN elements, which are 0 here.
+  UnshownElements unshown = {};         ///< Of the tensor.
 };
 
 /// Checks whether a tensor can become a video, by its shape and element type alone, because the
@@ -40,7 +42,7 @@ STEPTAPE_EXPORT void checkVideo(const TensorView& video, const VideoOptions& opt
 /// @param dataFormat Order of the dimensions: "NTCHW" or any other order of these letters; without
 ///                   an 'N' it is one video, without a 'C' a gray one.
 /// @shape   T frames of H x W pixels with C = 1, 3 or 4 channels; none empty; any strides.
-/// @units   As imagePixels(), including NaN.
+/// @units   As imagePixels(), including NaN and clipping.
 /// @throws  Error(kInvalidArgument) as checkVideo().
 /// @threads Thread-safe.
 /// @cost    One pass and one allocation, 1 to 2 ns per element.
