@@ -15,6 +15,7 @@
 #include "bindings.h"
 #include "gil.h"
 #include "log.h"
+#include "reader/event_values.h"
 
 namespace steptape::python {
 namespace {
@@ -89,6 +90,31 @@ nb::object firstEvent(const nb::bytes& path) {
   const auto* const version = std::get_if<event::FileVersion>(&event.what);
   return nb::make_tuple(event.wallTime, toStr(event.sourceWriter),
                         toStr(version == nullptr ? "" : version->version));
+}
+
+/// Returns step and wall time of the last event of old files that TensorBoard's EventAccumulator
+/// compares later steps with; -1 and -1 if there is none.
+///
+/// @source tensorboard/backend/event_processing/event_accumulator.py at 2.21,
+///         _MaybePurgeOrphanedData()
+nb::tuple mostRecent(const std::vector<nb::bytes>& paths) {
+  std::int64_t step = -1;
+  double wallTime = -1;
+  bool hasRestarts = false;
+  for (const nb::bytes& path : paths) {
+    EventFileReader reader(toString(path));
+    for (event::Event event; reader.next(&event) == ReadOutcome::kRecord;) {
+      if (const auto* const version = std::get_if<event::FileVersion>(&event.what)) {
+        hasRestarts = ::steptape::detail::hasRestarts(*version);
+      }
+      const bool isBack = event.step < step && std::holds_alternative<event::Summary>(event.what);
+      if (!hasRestarts && !isBack) {
+        step = event.step;
+        wallTime = event.wallTime;
+      }
+    }
+  }
+  return nb::make_tuple(step, wallTime);
 }
 
 nb::list strings(const std::vector<std::string>& all) {
@@ -205,6 +231,8 @@ void bindLog(nb::module_& module) {
 
   module.def("total_bytes", &totalBytesBelow, "path"_a,
              "The bytes of all event files in and below a directory.");
+  module.def("most_recent", &mostRecent, "paths"_a,
+             "Step and wall time with which EventAccumulator compares steps of old files.");
   module.def(
       "first_event", &firstEvent, "path"_a,
       "Wall time, writer and version in a file's first event; None if there is no event yet.");

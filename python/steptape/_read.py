@@ -78,7 +78,7 @@ def warn(runs: Runs, path: str, run: Optional[Pattern]) -> None:
     if damage:
         warnings.warn(f"steptape.read(): got {len(damage)} damaged places and read the rest; the first: "
                       f"{damage[0].message}. Runs.damage lists all", DamageWarning, stacklevel=3)
-    mixed = [(each, tag) for each in runs.values() for tag in each if len(each.kinds(tag)) > 1]
+    mixed = [(each, tag) for each in runs.values() for tag in each.mixed_tags()]
     if mixed:
         first, tag = mixed[0]
         kinds = first.kinds(tag)
@@ -86,7 +86,7 @@ def warn(runs: Runs, path: str, run: Optional[Pattern]) -> None:
         warnings.warn(f"steptape.read(): got {got} under the tag {tag!r} of run {first.name!r}; expected one "
                       f"kind{more(mixed)}. run[tag] has the {kinds[0]}, run[tag, {kinds[1]!r}] the "
                       f"{kinds[1]}. TensorBoard shows one of them at most", MixedTagWarning, stacklevel=3)
-    rounded = [series for series in runs.series("scalars") if series.is_rounded]
+    rounded = [series for series in runs._scalars() if series.is_rounded]
     if rounded:
         warnings.warn(f"steptape.read(): got integers that no double equals under the tag "
                       f"{rounded[0].tag!r} of run {rounded[0].run!r}{more(rounded)}; they are rounded",

@@ -99,6 +99,10 @@ class Run(Scalars, Names):
         return [tag for tag, kinds in self._series.items()
                 if kind is None or any(kind_of(series) == kind for series in kinds)]
 
+    def mixed_tags(self) -> list[str]:
+        """The tags that have several kinds of values."""
+        return [tag for tag, kinds in self._series.items() if len(kinds) > 1]
+
     def kinds(self, tag: str) -> list[str]:
         """The kinds of values under a tag: one, unless a program logged several under it."""
         return [kind_of(series) for series in self._series[tag]]

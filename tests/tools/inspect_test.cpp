@@ -195,7 +195,7 @@ TEST_F(Inspect, PrintsJson) {
 ], "tags": [
 {"tag": "accuracy", "plugin": "scalars", "points": 1, "first_step": 20, "last_step": 20, "first_value": 1, "last_value": 1, "min_value": 1, "max_value": 1, "not_finite": 0, "first_wall_time": 1020, "last_wall_time": 1020, "display_name": "", "description": ""},
 {"tag": "loss", "plugin": "scalars", "points": 2, "first_step": 1, "last_step": 20, "first_value": 0.5, "last_value": 0.25, "min_value": 0.25, "max_value": 0.5, "not_finite": 0, "first_wall_time": 1001, "last_wall_time": 1020, "display_name": "", "description": ""}
-], "problems": []}
+], "notes": [], "problems": []}
 ]}
 )");
 }
@@ -261,11 +261,11 @@ TEST_F(Inspect, ShowsEachKindOfValueUnderOneTagAndSaysSo) {
       outcome.error,
       "note: layer: got 4 scalars, 4 histograms under one tag; expected one kind: TensorBoard "
       "shows one of them at most, see steptape check\n");
-  const std::string json = steptape("inspect --json runs").out;
-  EXPECT_THAT(json,
+  const std::string printed = steptape("inspect --json runs").out;
+  EXPECT_THAT(printed,
               HasSubstr(R"({"tag": "layer", "plugin": "scalars", "points": 4, "first_step": 0)"));
-  EXPECT_THAT(json, HasSubstr(R"({"tag": "layer", "plugin": "histograms", "points": 4, )"));
-  EXPECT_THAT(json, HasSubstr(R"("notes": ["layer: got 4 scalars, 4 histograms)"));
+  EXPECT_THAT(printed, HasSubstr(R"({"tag": "layer", "plugin": "histograms", "points": 4, )"));
+  EXPECT_THAT(printed, HasSubstr(R"("notes": ["layer: got 4 scalars, 4 histograms)"));
 }
 
 TEST_F(Inspect, ShowsIntegersAsScalarsAndSaysIfTheyAreRounded) {

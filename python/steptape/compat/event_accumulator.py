@@ -103,6 +103,9 @@ class TensorProto(NamedTuple):
     tensor_content: bytes
     string_val: Sequence[bytes]
 
+    # Numbers are always in tensor_content; make_ndarray looks here if a tensor has none.
+    half_val = float_val = double_val = int_val = int64_val = bool_val = scomplex_val = dcomplex_val = ()
+
 
 class TensorEvent(NamedTuple):
     wall_time: float
@@ -271,11 +274,12 @@ class EventAccumulator:
     def file_version(self) -> Optional[float]:
         """The version of the event files, 2.0 since 2015; None if they name none, or before Reload()."""
         versions = [version for _, _, version in self._first_events() if version]
-        return float(versions[-1].rpartition(":")[2]) if versions else None
+        return version_number(versions[-1]) if versions else None
 
     @property
     def most_recent_step(self) -> int:
-        """The last step of files before version 2; -1 for all others, as in the original."""
+        """With which steps of files before version 2 are compared; -1 for all others, as in the original.
+        Reads such files."""
         return self._most_recent()[0]
 
     @property
@@ -320,16 +324,15 @@ class EventAccumulator:
         return message
 
     def _most_recent(self) -> tuple[int, float]:
-        version = self.file_version
-        if not self.purge_orphaned_data or self._run is None or (version is not None and version >= 2):
+        if not self.purge_orphaned_data or all(version_number(each) >= 2 for *_, each in self._first_events()):
             return -1, -1
-        last = [(series.steps[-1], series.wall_times[-1]) for kinds in self._series.values()
-                for series in kinds if len(series)]
-        return tuple(each.item() for each in max(last)) if last else (-1, -1)
+        return _core.most_recent(self._files())
+
+    def _files(self) -> list[bytes]:
+        return [os.fsencode(path) for path in self._run.files] if self._run is not None else []
 
     def _first_events(self):
-        files = self._run.files if self._run is not None else []
-        found = (_core.first_event(os.fsencode(path)) for path in files)
+        found = map(_core.first_event, self._files())
         return (each for each in found if each is not None)
 
     def _first_event(self) -> tuple[float, str, str]:
@@ -338,6 +341,14 @@ class EventAccumulator:
         for event in self._first_events():
             return event
         raise ValueError(f"No event timestamp could be found: got no event in {self.path}")
+
+
+def version_number(version: str) -> float:
+    """Of "brain.Event:2"; 0 if there is none, -1 if it is no number."""
+    try:
+        return float(version.rpartition(":")[2] or 0)
+    except ValueError:
+        return -1.0
 
 
 def is_value(series: _core.Series) -> bool:
