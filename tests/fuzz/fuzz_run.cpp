@@ -30,7 +30,7 @@ event::Value takeValue(FuzzInput* input) {
     return value;
   }
   value.metadata.emplace();
-  value.metadata->pluginName = kPlugins[tag];
+  value.metadata->pluginName = kPlugins[input->below(4) == 0 ? input->below(3) : tag];
   value.metadata->displayName = std::string(input->below(2), 'd');
   event::Tensor tensor;
   tensor.type = event::TensorType::kFloat;
