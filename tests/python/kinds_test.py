@@ -6,6 +6,7 @@ import os
 import tempfile
 import unittest
 import warnings
+from random import Random
 
 import numpy as np
 import tbparse
@@ -145,6 +146,49 @@ class ScalarsOfEachType(Logs):
         self.assertEqual((run["x"].kind, len(run.to_pandas())), ("tensors", 0))
         with self.assertRaisesRegex(steptape.DataError, "got no value"):
             run["x"].values[0]
+
+
+class EveryValue(Logs):
+    """Of random files, with few tags for all kinds."""
+
+    def random_value(self, random):
+        tag = random.choice("abc")
+        bare = random.random() < 0.5
+        choices = [
+            lambda: scalar(tag, random.randrange(9)),
+            lambda: counts(tag),
+            lambda: image(tag, b"PNG"),
+            lambda: tensor(tag, "text", None if bare else metadata_of("text")),
+            lambda: tensor(tag, np.float32(2), None if bare else metadata_of("scalars")),
+            lambda: tensor(tag, np.int64(3), None if bare else metadata_of("scalars")),
+            lambda: tensor(tag, np.arange(2.0), metadata_of(random.choice(["scalars", "mine", "histograms"]))),
+            lambda: tensor(tag, np.float32(4), metadata_of("mine")),
+            lambda: summary_pb2.Summary.Value(tag=tag, metadata=metadata_of("scalars"), tensor=(
+                tensor_pb2.TensorProto(dtype=types_pb2.DT_FLOAT))),
+        ]
+        return random.choice(choices)()
+
+    def test_is_in_one_series_and_those_of_the_original_in_the_same(self):
+        random = Random(1)
+        for number in range(150):
+            values = [self.random_value(random) for _ in range(random.randrange(1, 12))]
+            name = f"run{number}"
+            reader_runs.Run(self.log_dir, name).file(
+                reader_runs.version(2), *(event(step, value) for step, value in enumerate(values)))
+            directory = os.path.join(self.log_dir, name)
+            with warnings.catch_warnings(action="ignore"):
+                run = steptape.read(directory)["."]
+            with self.subTest(number=number):
+                self.assertEqual(sorted(step for series in run.series() for step in series.steps.tolist()),
+                                 list(range(len(values))))
+                self.check_original(directory, run)
+
+    def check_original(self, directory, run):
+        expected = theirs.EventAccumulator(directory, ALL).Reload()
+        for kind, call in (("scalars", "Scalars"), ("histograms", "Histograms"), ("images", "Images")):
+            for tag in expected.Tags()[kind]:
+                steps = {each.step for each in getattr(expected, call)(tag)}
+                self.assertLessEqual(steps, set(run[tag, kind].steps.tolist()))
 
 
 class TagsNamedLikeColumns(Logs):
