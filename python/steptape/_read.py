@@ -82,7 +82,7 @@ def warn(runs: Runs, path: str, run: Optional[Pattern]) -> None:
     if mixed:
         first, tag = mixed[0]
         kinds = first.kinds(tag)
-        got = " and ".join(f"{len(first[tag, kind])} {kind}" for kind in dict.fromkeys(kinds))
+        got = " and ".join(f"{kind} ({len(first[tag, kind])})" for kind in dict.fromkeys(kinds))
         warnings.warn(f"steptape.read(): got {got} under the tag {tag!r} of run {first.name!r}; expected one "
                       f"kind{more(mixed)}. run[tag] has the {kinds[0]}, run[tag, {kinds[1]!r}] the "
                       f"{kinds[1]}. TensorBoard shows one of them at most", MixedTagWarning, stacklevel=3)

@@ -12,8 +12,8 @@
 namespace steptape::detail {
 namespace {
 
-/// Appends `values` as numbers of type T, and repeats the last one up to `elements` numbers. A single
-/// number cannot be omitted: writers compress large tensors only.
+/// Appends `values` as numbers of type T, and repeats the last one up to `elements` numbers. A
+/// single number cannot be omitted: writers compress large tensors only.
 template <typename T, typename Values>
 Status expand(const Values& values, std::uint64_t elements, std::uint64_t* repeatable,
               std::string* content) {

@@ -16,8 +16,8 @@ namespace steptape::detail {
 /// metadata are kept.
 STEPTAPE_EXPORT std::vector<event::Value> takeValues(event::Event event);
 
-/// Returns the number in `value`: a `simple_value`, or the element of a tensor that holds one number
-/// or Boolean of any type and shape. Else nothing, also for a tensor without a value.
+/// Returns the number in `value`: a `simple_value`, or the element of a tensor that holds one
+/// number or Boolean of any type and shape. Else nothing, also for a tensor without a value.
 ///
 /// It is exact, except for integers beyond 2^53: see isRounded().
 STEPTAPE_EXPORT std::optional<double> numberOf(const event::Value& value);

@@ -53,7 +53,7 @@ class OneTagOfSeveralKinds(Logs):
         self.assertEqual([len(each) for each in runs.series()], [4, 4, 1])
         self.assertEqual(runs.to_pandas()["value"].tolist(), [0, 1, 2, 3, 9])
         self.assertEqual(len(runs.to_arrow()), 5)
-        self.assertIn("4 scalars and 4 histograms under the tag 'layer'", warned[steptape.MixedTagWarning])
+        self.assertIn("scalars (4) and histograms (4) under the tag 'layer'", warned[steptape.MixedTagWarning])
         with self.assertRaisesRegex(KeyError, "got no values of the kind 'images'; expected one of"):
             run["layer", "images"]
 
@@ -86,7 +86,7 @@ class OneTagOfSeveralKinds(Logs):
         runs, warned = self.read()
         self.assertEqual(runs["run"]["x"].values.tolist(), [0, 1, 2, 3, 4])
         self.assertEqual(list(runs["run"]["x", "text"].values), ["oops"])
-        self.assertIn("5 scalars and 1 text", warned[steptape.MixedTagWarning])
+        self.assertIn("scalars (5) and text (1)", warned[steptape.MixedTagWarning])
         got, expected = (each(directory, ALL).Reload() for each in (EventAccumulator, theirs.EventAccumulator))
         for call in ("Scalars", "Tensors"):
             self.assertEqual([each.step for each in getattr(got, call)("x")],

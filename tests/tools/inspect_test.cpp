@@ -257,15 +257,15 @@ TEST_F(Inspect, ShowsEachKindOfValueUnderOneTagAndSaysSo) {
   EXPECT_THAT(outcome.out, HasSubstr("  layer        4   0..3    0.5   0.5  0.5  0.5  "));
   EXPECT_THAT(outcome.out,
               HasSubstr("  layer           4   0..3  histograms  0 to 2, 7 numbers, 2 buckets\n"));
-  EXPECT_EQ(
-      outcome.error,
-      "note: layer: got 4 scalars, 4 histograms under one tag; expected one kind: TensorBoard "
-      "shows one of them at most, see steptape check\n");
+  EXPECT_EQ(outcome.error,
+            "note: layer: got scalars (4) and histograms (4) under one tag; expected one kind: "
+            "TensorBoard "
+            "shows one of them at most, see steptape check\n");
   const std::string printed = steptape("inspect --json runs").out;
   EXPECT_THAT(printed,
               HasSubstr(R"({"tag": "layer", "plugin": "scalars", "points": 4, "first_step": 0)"));
   EXPECT_THAT(printed, HasSubstr(R"({"tag": "layer", "plugin": "histograms", "points": 4, )"));
-  EXPECT_THAT(printed, HasSubstr(R"("notes": ["layer: got 4 scalars, 4 histograms)"));
+  EXPECT_THAT(printed, HasSubstr(R"("notes": ["layer: got scalars (4) and histograms (4))"));
 }
 
 TEST_F(Inspect, ShowsIntegersAsScalarsAndSaysIfTheyAreRounded) {
@@ -337,6 +337,20 @@ TEST_F(Inspect, NamesADirectoryThatItCannotRead) {
   EXPECT_THAT(outcome.out, HasSubstr(" B, 2 tags, 3 points\n"));
   EXPECT_EQ(outcome.error,
             "problem: cannot read runs/secret: Permission denied; its runs are left out\n");
+}
+
+TEST_F(Inspect, SaysOfManyTagsHowManyHaveSeveralKinds) {
+  event::Summary summary;
+  for (int i = 0; i < 20; ++i) {
+    const std::string tag = "tag" + std::to_string(i);
+    summary.values.push_back({tag, 1.0F, std::nullopt});
+    summary.values.push_back({tag, event::SummaryHistogram(), std::nullopt});
+  }
+  writeEvents("runs/events.out.tfevents.1", {eventAt(0, summary)});
+  EXPECT_THAT(steptape("inspect runs").error,
+              HasSubstr("see steptape check\nnote: and 15 more such notes; --json has all\n"));
+  EXPECT_THAT(steptape("inspect --json runs").out,
+              HasSubstr("\"tag19: got scalars (1) and histograms (1)"));
 }
 
 }  // namespace

@@ -99,8 +99,8 @@ struct TagSeries {
   /// All other values of the plugin of `metadata`, and values that name none.
   std::vector<ValueLocation> values;
   /// Values of further plugins under the tag, in the order of their first values: each has the
-  /// metadata of its first value, `values`, and nothing else. Usually empty; at most eight, and what
-  /// has yet another plugin is among `values`.
+  /// metadata of its first value, `values`, and nothing else. Usually empty; at most eight, and
+  /// what has yet another plugin is among `values`.
   std::list<TagSeries> others;
   /// The index of the first scalar that the last RunReader::update() added; scalars.size() if it
   /// added none. It follows the removal of earlier points by restarts and sampling: a program that

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstddef>
 #include <fmt/format.h>
 #include <memory>
 #include <string>
@@ -26,6 +27,17 @@ struct InspectOptions {
   bool json = false;
 };
 
+void printNotes(const std::vector<std::string>& notes) {
+  constexpr std::size_t kMostNotes = 5;
+  const std::size_t shown = notes.size() <= kMostNotes + 1 ? notes.size() : kMostNotes;
+  for (std::size_t i = 0; i < shown; ++i) {
+    printMessage("note: " + notes[i]);
+  }
+  if (shown < notes.size()) {
+    printMessage(fmt::format("note: and {} more such notes; --json has all", notes.size() - shown));
+  }
+}
+
 int inspect(const InspectOptions& options) {
   std::vector<Damage> unreadable;
   const std::vector<RunFiles> runs =
@@ -46,9 +58,7 @@ int inspect(const InspectOptions& options) {
       // The problems of a run follow its tables on the same screen.
       flushOutput();
       separator = "\n";
-      for (const std::string& note : summary.notes) {
-        printMessage("note: " + note);
-      }
+      printNotes(summary.notes);
     }
     exitCode = std::max(exitCode, reportProblems(reader.damage()));
   }

@@ -80,12 +80,12 @@ void addNotes(const std::string& tag, const TagSeries& series,
   if (parts.size() > 1) {
     std::vector<std::string> kinds;
     for (const detail::SeriesPart& part : parts) {
-      kinds.push_back(fmt::format("{} {}", part.size(), part.kind()));
+      kinds.push_back(fmt::format("{} ({})", part.kind(), part.size()));
     }
     notes->push_back(
         fmt::format("{}: got {} under one tag; expected one kind: TensorBoard shows one of them at "
                     "most, see steptape check",
-                    tag, fmt::join(kinds, ", ")));
+                    tag, fmt::join(kinds, " and ")));
   }
   if (series.isRounded) {
     notes->push_back(
