@@ -114,7 +114,8 @@ def wide(pandas, scalars: Sequence[_core.Series]):
     for (run, group), end in zip(by_run.items(), ends):
         begin = end - len(steps[run])
         for series in group:
-            columns[names[series.tag]][begin + np.searchsorted(steps[run], series.steps)] = series.scalar_values
+            rows_of_run = begin + np.searchsorted(steps[run], series.steps)
+            columns[names[series.tag]][rows_of_run] = series.scalar_values
     codes = np.repeat(np.arange(len(steps)), [len(each) for each in steps.values()])
     return pandas.DataFrame({
         "run": pandas.Categorical.from_codes(codes, index_of(pandas, list(steps))),

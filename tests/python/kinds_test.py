@@ -26,6 +26,11 @@ def counts(tag):
     return histogram(tag, 0, 2, [1, 2], [3, 4])
 
 
+def accumulators(directory):
+    """Ours and the original."""
+    return [module(directory, ALL).Reload() for module in (EventAccumulator, theirs.EventAccumulator)]
+
+
 class Logs(unittest.TestCase):
     def setUp(self):
         self.log_dir = self.enterContext(tempfile.TemporaryDirectory())
@@ -53,19 +58,21 @@ class OneTagOfSeveralKinds(Logs):
         self.assertEqual([len(each) for each in runs.series()], [4, 4, 1])
         self.assertEqual(runs.to_pandas()["value"].tolist(), [0, 1, 2, 3, 9])
         self.assertEqual(len(runs.to_arrow()), 5)
-        self.assertIn("scalars (4) and histograms (4) under the tag 'layer'", warned[steptape.MixedTagWarning])
+        self.assertIn("scalars (4) and histograms (4) under the tag 'layer'",
+                      warned[steptape.MixedTagWarning])
         with self.assertRaisesRegex(KeyError, "got no values of the kind 'images'; expected one of"):
             run["layer", "images"]
 
     def check_originals(self, directory):
-        got, expected = (each(directory, ALL).Reload() for each in (EventAccumulator, theirs.EventAccumulator))
+        got, expected = accumulators(directory)
         self.assertEqual([tuple(each) for each in got.Scalars("layer")],
                          [(each.wall_time, each.step, each.value) for each in expected.Scalars("layer")])
         self.assertEqual([each.histogram_value.bucket for each in got.Histograms("layer")],
                          [each.histogram_value.bucket for each in expected.Histograms("layer")])
         with warnings.catch_warnings(action="ignore"):  # of pandas
             for kind in ("scalars", "histograms"):
-                mine, other = (getattr(each(directory), kind) for each in (SummaryReader, tbparse.SummaryReader))
+                mine, other = (getattr(reader(directory), kind)
+                               for reader in (SummaryReader, tbparse.SummaryReader))
                 self.assertEqual(list(mine["tag"]), list(other["tag"]))
 
     def test_has_each_kind_if_the_scalars_are_first(self):
@@ -87,7 +94,7 @@ class OneTagOfSeveralKinds(Logs):
         self.assertEqual(runs["run"]["x"].values.tolist(), [0, 1, 2, 3, 4])
         self.assertEqual(list(runs["run"]["x", "text"].values), ["oops"])
         self.assertIn("scalars (5) and text (1)", warned[steptape.MixedTagWarning])
-        got, expected = (each(directory, ALL).Reload() for each in (EventAccumulator, theirs.EventAccumulator))
+        got, expected = accumulators(directory)
         for call in ("Scalars", "Tensors"):
             self.assertEqual([each.step for each in getattr(got, call)("x")],
                              [each.step for each in getattr(expected, call)("x")])
@@ -119,7 +126,8 @@ class OneTagOfSeveralKinds(Logs):
 
 class ScalarsOfEachType(Logs):
     def test_are_scalars(self):
-        for data in (np.int64(-5), np.int32(-5), np.float16(1.5), np.bool_(True), np.float64(0.1), np.uint8(7)):
+        for data in (np.int64(-5), np.int32(-5), np.float16(1.5), np.bool_(True), np.float64(0.1),
+                     np.uint8(7)):
             with self.subTest(type=data.dtype):
                 self.write(event(0, tensor(f"{data.dtype}", data, metadata_of("scalars"))))
                 table = self.read()[0].to_pandas()
@@ -130,7 +138,8 @@ class ScalarsOfEachType(Logs):
     def test_are_scalars_as_bfloat16(self):
         upper_half = np.array(1.5, np.float32).view(np.uint32) >> 16
         proto = tensor_pb2.TensorProto(dtype=types_pb2.DT_BFLOAT16, half_val=[int(upper_half)])
-        self.write(event(0, summary_pb2.Summary.Value(tag="x", tensor=proto, metadata=metadata_of("scalars"))))
+        self.write(event(0, summary_pb2.Summary.Value(tag="x", tensor=proto,
+                                                      metadata=metadata_of("scalars"))))
         self.assertEqual(self.read()[0]["run"]["x"].values.tolist(), [1.5])
 
     def test_that_a_double_rounds_are_warned_of(self):
@@ -141,7 +150,8 @@ class ScalarsOfEachType(Logs):
 
     def test_without_a_value_are_not_zero(self):
         proto = tensor_pb2.TensorProto(dtype=types_pb2.DT_FLOAT)
-        self.write(event(0, summary_pb2.Summary.Value(tag="x", tensor=proto, metadata=metadata_of("scalars"))))
+        self.write(event(0, summary_pb2.Summary.Value(tag="x", tensor=proto,
+                                                      metadata=metadata_of("scalars"))))
         run = self.read()[0]["run"]
         self.assertEqual((run["x"].kind, len(run.to_pandas())), ("tensors", 0))
         with self.assertRaisesRegex(steptape.DataError, "got no value"):
@@ -161,7 +171,8 @@ class EveryValue(Logs):
             lambda: tensor(tag, "text", None if bare else metadata_of("text")),
             lambda: tensor(tag, np.float32(2), None if bare else metadata_of("scalars")),
             lambda: tensor(tag, np.int64(3), None if bare else metadata_of("scalars")),
-            lambda: tensor(tag, np.arange(2.0), metadata_of(random.choice(["scalars", "mine", "histograms"]))),
+            lambda: tensor(tag, np.arange(2.0),
+                           metadata_of(random.choice(["scalars", "mine", "histograms"]))),
             lambda: tensor(tag, np.float32(4), metadata_of("mine")),
             lambda: summary_pb2.Summary.Value(tag=tag, metadata=metadata_of("scalars"), tensor=(
                 tensor_pb2.TensorProto(dtype=types_pb2.DT_FLOAT))),
@@ -193,8 +204,8 @@ class EveryValue(Logs):
 
 class TagsNamedLikeColumns(Logs):
     def test_get_another_column(self):
-        directory = self.write(*(event(step, scalar("loss", step), scalar("step", 10 * step), scalar("run", 7))
-                                 for step in range(3)))
+        directory = self.write(*(event(step, scalar("loss", step), scalar("step", 10 * step),
+                                       scalar("run", 7)) for step in range(3)))
         with self.assertWarnsRegex(UserWarning, r"got a tag 'step', .* in the column 'step \(2\)'"):
             table = self.read()[0].to_pandas(pivot=True)
         self.assertEqual(list(table.columns), ["run", "step", "loss", "run (2)", "step (2)"])

@@ -324,7 +324,8 @@ class EventAccumulator:
         return message
 
     def _most_recent(self) -> tuple[int, float]:
-        if not self.purge_orphaned_data or all(version_number(each) >= 2 for *_, each in self._first_events()):
+        versions = (version_number(version) for *_, version in self._first_events())
+        if not self.purge_orphaned_data or all(version >= 2 for version in versions):
             return -1, -1
         return _core.most_recent(self._files())
 

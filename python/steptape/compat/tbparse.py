@@ -223,8 +223,8 @@ class SummaryReader:
         x, total = np.asarray(x, dtype=float), np.cumsum(counts)
         limits = np.asarray(limits, dtype=float)
         if len(total) != len(limits) or np.any(np.diff(x) <= 0):
-            raise ValueError(f"histogram_to_cdf(): got {len(total)} counts, {len(limits)} limits and x = {x}; "
-                             "expected as many limits as counts, and ascending x")
+            raise ValueError(f"histogram_to_cdf(): got {len(total)} counts, {len(limits)} limits and "
+                             f"x = {x}; expected as many limits as counts, and ascending x")
         return np.interp(x, limits, total) / total[-1]
 
     @staticmethod
@@ -241,8 +241,8 @@ class SummaryReader:
         TensorBoard's histogram page draws them. The first count must be 0."""
         counts, limits = np.asarray(counts, dtype=float), np.asarray(limits, dtype=float)
         if len(counts) != len(limits) or len(counts) == 0 or counts[0] != 0:
-            raise ValueError(f"histogram_to_bins(): got {len(counts)} counts and {len(limits)} limits; expected "
-                             "as many limits as counts, and a first count of 0")
+            raise ValueError(f"histogram_to_bins(): got {len(counts)} counts and {len(limits)} limits; "
+                             "expected as many limits as counts, and a first count of 0")
         low, high = (0, 0) if None in (lower_bound, upper_bound) else (lower_bound, upper_bound)
         if low == high:
             low, high = low / 1.1 - 1, low * 1.1 + 1
