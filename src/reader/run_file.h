@@ -65,6 +65,7 @@ class RunFile {
 
  private:
   bool nextBehindDamage(std::string_view* payload);
+  Status isCompressed() const;
   bool passDamage();
   void addPassed(Damage damage);
   std::uint64_t bytesFrom(std::uint64_t offset) const;

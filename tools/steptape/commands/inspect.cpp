@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstddef>
 #include <fmt/format.h>
 #include <memory>
 #include <string>
@@ -26,9 +27,22 @@ struct InspectOptions {
   bool json = false;
 };
 
+void printNotes(const std::vector<std::string>& notes) {
+  constexpr std::size_t kMostNotes = 5;
+  const std::size_t shown = notes.size() <= kMostNotes + 1 ? notes.size() : kMostNotes;
+  for (std::size_t i = 0; i < shown; ++i) {
+    printMessage("note: " + notes[i]);
+  }
+  if (shown < notes.size()) {
+    printMessage(fmt::format("note: and {} more such notes; --json has all", notes.size() - shown));
+  }
+}
+
 int inspect(const InspectOptions& options) {
-  int exitCode = kExitFine;
-  const std::vector<RunFiles> runs = selectRuns(runsOf(options.paths), options.filter.run);
+  std::vector<Damage> unreadable;
+  const std::vector<RunFiles> runs =
+      selectRuns(runsOf(options.paths, &unreadable), options.filter.run);
+  int exitCode = reportProblems(unreadable);
   const Terminal terminal = terminalAt(STDOUT_FILENO);
   Progress progress("reading", totalBytes(runs));
   std::vector<std::string> json;
@@ -44,6 +58,7 @@ int inspect(const InspectOptions& options) {
       // The problems of a run follow its tables on the same screen.
       flushOutput();
       separator = "\n";
+      printNotes(summary.notes);
     }
     exitCode = std::max(exitCode, reportProblems(reader.damage()));
   }

@@ -49,6 +49,7 @@ class PointFollower {
 
  private:
   void addNews(const RunReader& run, std::size_t mostPoints, RunNews* news);
+  void addDamage(const std::vector<Damage>& all, RunNews* news);
 
   NameFilter filter_;
   std::vector<LogDir> logs_;
