@@ -12,11 +12,15 @@
 namespace steptape::detail {
 namespace {
 
-/// Appends `values` as numbers of type T, and repeats the last one up to `elements` numbers.
+/// Appends `values` as numbers of type T, and repeats the last one up to `elements` numbers. A single
+/// number cannot be omitted: writers compress large tensors only.
 template <typename T, typename Values>
 Status expand(const Values& values, std::uint64_t elements, std::uint64_t* repeatable,
               std::string* content) {
   const auto given = static_cast<std::uint64_t>(values.size());
+  if (given == 0 && elements == 1) {
+    return Status();  // its writer had no number: zero would be a wrong answer
+  }
   if (given < elements) {
     if (elements > *repeatable / sizeof(T)) {
       return Status(

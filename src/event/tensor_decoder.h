@@ -11,7 +11,8 @@ namespace steptape::detail {
 
 /// Converts a tensor's numbers to little-endian bytes, in whichever field the writer stored them.
 ///
-/// A writer may omit values: the last value is then repeated, or zero if there is none.
+/// A writer may omit values: the last value is then repeated, or zero if there is none. A tensor of
+/// one element without a value gets empty content.
 ///
 /// @param proto      Large fields are moved out of it.
 /// @param repeatable Bytes that omitted values of the event's tensors may still take; a few bytes

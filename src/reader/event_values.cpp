@@ -3,25 +3,97 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
 #include "steptape/event/plugin_content.h"
 #include "steptape/reader/tag_series.h"
 
+#include "base/element.h"
 #include "base/little_endian.h"
 #include "event/value_metadata.h"
 
 namespace steptape::detail {
 namespace {
 
-template <typename Number, typename Bits>
-double numberFrom(Bits bits) {
-  static_assert(sizeof(Number) == sizeof(Bits));
-  Number number;
-  std::memcpy(&number, &bits, sizeof number);
-  return double{number};
+/// Loads a little-endian number.
+template <typename Number>
+Number load(const char* in) {
+  if constexpr (sizeof(Number) == 1) {
+    return bitCast<Number>(*in);
+  } else if constexpr (sizeof(Number) == 2) {
+    const auto low = static_cast<unsigned char>(in[0]);
+    const auto high = static_cast<unsigned char>(in[1]);
+    return bitCast<Number>(static_cast<std::uint16_t>(low | high << 8));
+  } else if constexpr (sizeof(Number) == 4) {
+    return bitCast<Number>(loadLittleEndian32(in));
+  } else {
+    return bitCast<Number>(loadLittleEndian64(in));
+  }
+}
+
+/// Calls `use` with the element of a tensor of one number.
+/// @return false if the type is not one of numbers.
+template <typename Use>
+bool useElement(const event::Tensor& tensor, const Use& use) {
+  const char* const in = tensor.content.data();
+  switch (tensor.type) {
+    case event::TensorType::kFloat:
+      use(load<float>(in));
+      return true;
+    case event::TensorType::kDouble:
+      use(load<double>(in));
+      return true;
+    case event::TensorType::kInt64:
+      use(load<std::int64_t>(in));
+      return true;
+    case event::TensorType::kUInt64:
+      use(load<std::uint64_t>(in));
+      return true;
+    case event::TensorType::kInt32:
+      use(load<std::int32_t>(in));
+      return true;
+    case event::TensorType::kUInt32:
+      use(load<std::uint32_t>(in));
+      return true;
+    case event::TensorType::kInt16:
+      use(load<std::int16_t>(in));
+      return true;
+    case event::TensorType::kUInt16:
+      use(load<std::uint16_t>(in));
+      return true;
+    case event::TensorType::kInt8:
+      use(load<std::int8_t>(in));
+      return true;
+    case event::TensorType::kUInt8:
+      use(load<std::uint8_t>(in));
+      return true;
+    case event::TensorType::kBool:
+      use(load<Bool8>(in));
+      return true;
+    case event::TensorType::kHalf:
+      use(load<Float16>(in));
+      return true;
+    case event::TensorType::kBFloat16:
+      use(load<BFloat16>(in));
+      return true;
+    case event::TensorType::kString:
+    case event::TensorType::kInvalid:
+      return false;
+  }
+  return false;
+}
+
+/// Returns the tensor of one number in `value`; null if there is none.
+const event::Tensor* oneNumberOf(const event::Value& value) {
+  const auto* const tensor = std::get_if<event::Tensor>(&value.data);
+  const bool isOne = tensor != nullptr && !tensor->content.empty() &&
+                     tensor->content.size() == event::bytesPerElement(tensor->type);
+  return isOne ? tensor : nullptr;
 }
 
 std::vector<event::Value> graphValue(std::string tag, const char* plugin, std::string bytes) {
@@ -62,18 +134,30 @@ std::optional<double> numberOf(const event::Value& value) {
   if (const auto* const number = std::get_if<float>(&value.data)) {
     return double{*number};
   }
-  const auto* const tensor = std::get_if<event::Tensor>(&value.data);
-  if (tensor == nullptr) {
-    return std::nullopt;
-  }
-  const std::string& content = tensor->content;
-  if (tensor->type == event::TensorType::kFloat && content.size() == sizeof(float)) {
-    return numberFrom<float>(loadLittleEndian32(content.data()));
-  }
-  if (tensor->type == event::TensorType::kDouble && content.size() == sizeof(double)) {
-    return numberFrom<double>(loadLittleEndian64(content.data()));
-  }
-  return std::nullopt;
+  const event::Tensor* const tensor = oneNumberOf(value);
+  double result = 0;
+  const auto take = [&](auto number) { result = widen<double>(number); };
+  return tensor != nullptr && useElement(*tensor, take) ? std::optional<double>(result)
+                                                        : std::nullopt;
+}
+
+bool isRounded(const event::Value& value) {
+  const event::Tensor* const tensor = oneNumberOf(value);
+  bool result = false;
+  const auto take = [&](auto number) {
+    if constexpr (sizeof number == sizeof(std::int64_t) && std::is_integral_v<decltype(number)>) {
+      // Trailing zeros are in the exponent of a double.
+      constexpr int kDigits = std::numeric_limits<double>::digits;
+      const bool isNegative = number < 0;
+      auto size = static_cast<std::uint64_t>(number);
+      size = isNegative ? 0 - size : size;
+      while (size != 0 && size % 2 == 0) {
+        size /= 2;
+      }
+      result = size >> kDigits != 0;
+    }
+  };
+  return tensor != nullptr && useElement(*tensor, take) && result;
 }
 
 event::Tensor tensorOf(float number) {

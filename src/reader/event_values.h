@@ -16,9 +16,15 @@ namespace steptape::detail {
 /// metadata are kept.
 STEPTAPE_EXPORT std::vector<event::Value> takeValues(event::Event event);
 
-/// Returns the number in `value`: a `simple_value`, or a tensor of one float or double. Else
-/// nothing.
+/// Returns the number in `value`: a `simple_value`, or the element of a tensor that holds one number
+/// or Boolean of any type and shape. Else nothing, also for a tensor without a value.
+///
+/// It is exact, except for integers beyond 2^53: see isRounded().
 STEPTAPE_EXPORT std::optional<double> numberOf(const event::Value& value);
+
+/// Returns whether numberOf() rounds the number in `value`: an integer of 64 bits that no double
+/// equals.
+STEPTAPE_EXPORT bool isRounded(const event::Value& value);
 
 /// Returns a rank-0 tensor with `number`.
 STEPTAPE_EXPORT event::Tensor tensorOf(float number);

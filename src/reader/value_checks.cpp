@@ -47,6 +47,9 @@ Status checkSize(const event::Tensor& tensor, const char* what) {
       got == needed * (isString ? 1 : elementBytes)) {
     return Status();
   }
+  if (got == 0 && needed == 1) {
+    return unexpected(what, "no value", "one for the shape " + shapeText(tensor.shape));
+  }
   const char* const unit = isString ? " strings" : " bytes";
   return unexpected(what, std::to_string(got) + unit,
                     "the elements of shape " + shapeText(tensor.shape) +
