@@ -73,6 +73,19 @@ inline bool isPluginData(std::string_view bytes) {
   return (!plugin.key(kPluginContentKey) || plugin.bytes(&field)) && plugin.isAtEnd();
 }
 
+/// Returns the name of the plugin in a SummaryMetadata message; empty if it names none. REQUIRES:
+/// isMetadata(bytes).
+inline std::string_view pluginNameIn(std::string_view bytes) {
+  WireCursor metadata(bytes);
+  std::string_view field;
+  if (!metadata.key(kPluginKey) || !metadata.bytes(&field)) {
+    return {};
+  }
+  WireCursor plugin(field);
+  std::string_view name;
+  return plugin.key(kPluginNameKey) && plugin.bytes(&name) ? name : std::string_view();
+}
+
 /// Returns whether these are fields of a SummaryMetadata message that decodeMetadata() accepts.
 inline bool isMetadata(std::string_view bytes) {
   WireCursor metadata(bytes);

@@ -5,8 +5,12 @@
 #include <string_view>
 #include <unordered_set>
 #include <utility>
+#include <variant>
+
+#include "steptape/event/plugin_content.h"
 
 #include "event/event_codec.h"
+#include "event/summary_event.h"
 #include "reader/event_values.h"
 #include "reader/read_progress.h"
 #include "reader/run_file.h"
@@ -130,8 +134,14 @@ bool RunEvents::State::takeScalar(RunValue* value) {
   *value = event;
   value->tag = tag->number;
   value->scalar = double{scalar.value};
-  if (!tag->isScalar) {
+  // TagSeries::scalars states the rule.
+  if (!tag->isScalar && scalar.isTensor &&
+      detail::pluginNameIn(scalar.metadata) != event::kScalarsPlugin) {
     number = {tag->tag, detail::tensorOf(scalar.value), std::nullopt};
+    if (event::SummaryMetadata metadata;
+        scalar.hasMetadata && decodeMetadata(scalar.metadata, &metadata).ok()) {
+      number.metadata = std::move(metadata);
+    }
     value->data = &number;
   }
   return true;
@@ -148,8 +158,14 @@ bool RunEvents::State::takeValue(RunValue* value) {
   *value = event;
   value->tag = tag->number;
   const std::optional<double> scalar = detail::numberOf(taken);
+  const bool namesScalars = taken.metadata && taken.metadata->pluginName == event::kScalarsPlugin;
   value->scalar = scalar.value_or(0);
-  value->data = scalar && tag->isScalar ? nullptr : &taken;
+  if (!scalar || !(tag->isScalar || namesScalars)) {
+    value->data = &taken;
+  } else if (const auto* tensor = std::get_if<event::Tensor>(&taken.data);
+             tensor != nullptr && tensor->type != event::TensorType::kFloat) {
+    value->number = &taken;
+  }
   return true;
 }
 

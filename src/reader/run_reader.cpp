@@ -65,7 +65,8 @@ struct RunReader::State {
   std::deque<detail::RunFile> files;      // the same as run.files
   std::unordered_set<std::string> known;  // the paths of run.files
   detail::SeriesStore store;
-  detail::SeriesBatch batch{true};
+  detail::SeriesBatch batch{/*isInOrder=*/true,
+                            [this](const std::string& tag) { return store.firstPlugin(tag); }};
   std::vector<Damage> damage;
   detail::RestartRule rule;
   detail::ReadProgress progress;

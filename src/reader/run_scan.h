@@ -29,7 +29,7 @@ bool takeScalars(std::string_view payload, RunValue* event, std::vector<ScalarVi
 struct ScannedTag {
   std::string tag;
   std::uint32_t number = kNone;  ///< Index into RunScan::tags(); kNone if no file had the tag.
-  bool isScalar = false;         ///< Whether numbers under the tag are scalars.
+  bool isScalar = false;         ///< Whether its first plugin is "scalars".
   bool isGraph = false;
   bool isNumbers = true;  ///< Whether all its values are numbers.
   StepCuts stepsBack;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reader/series_batch.h"
 
+#include <string>
 #include <utility>
 #include <variant>
 
@@ -49,14 +50,36 @@ void clearColumns(ScalarColumns* columns) {
   columns->values.clear();
 }
 
-/// Keeps the first metadata in the stretch that names a plugin; until then, any metadata.
+/// Keeps the first metadata of the tag that names a plugin; until then, any metadata.
 void noteMetadata(TagBatch* batch, event::SummaryMetadata metadata) {
   if (!metadata.pluginName.empty()) {
-    batch->settle(metadata.pluginName == event::kScalarsPlugin ? TagBatch::Kind::kScalars
-                                                               : TagBatch::Kind::kOther);
-    batch->isDescribed = true;
+    batch->setPlugin(metadata.pluginName);
   }
   batch->metadata = std::move(metadata);
+}
+
+/// Finds the values of a plugin other than the tag's first one.
+///
+/// @param plugin      The plugin that a value names; empty: none.
+/// @param metadataOf  () → metadata of the value
+/// @return null if the value belongs to the tag's first plugin.
+template <typename MetadataOf>
+OtherBatch* otherOf(TagBatch* batch, std::string_view plugin, const MetadataOf& metadataOf) {
+  if (plugin.empty() || batch->plugin.empty() || plugin == batch->plugin) {
+    return nullptr;
+  }
+  for (OtherBatch& other : batch->others) {
+    if (other.metadata.pluginName == plugin) {
+      return &other;
+    }
+  }
+  if (batch->others.size() == kMostOtherPlugins) {
+    return nullptr;
+  }
+  OtherBatch& other = batch->others.emplace_back();
+  other.metadata = metadataOf();
+  other.valuesAtBack.resize(batch->stepsBack.size());
+  return &other;
 }
 
 void append(ScalarColumns* columns, double wallTime, std::int64_t step, double value) {
@@ -82,6 +105,14 @@ void TagBatch::settle(Kind settled) {
   for (StepBack& back : stepsBack) {
     (kind == Kind::kScalars ? back.values : back.scalars) = 0;
   }
+}
+
+/// The plugin decides the kind of later values, even if earlier ones have led to another guess.
+void TagBatch::setPlugin(const std::string& name) {
+  plugin = name;
+  const Kind decided = name == event::kScalarsPlugin ? Kind::kScalars : Kind::kOther;
+  settle(decided);
+  kind = decided;
 }
 
 EventMeaning SeriesBatch::add(std::string_view payload, ValueLocation where) {
@@ -174,19 +205,30 @@ inline void SeriesBatch::addKnown(TagBatch* batch, double wallTime, std::int64_t
 void SeriesBatch::addScalar(const NewScalar& scalar, const ValueLocation& where) {
   const ScalarView& view = scalar.view;
   TagBatch* const batch = touch(tags_.find(view.tag));
+  const auto metadata = [&] {
+    return decoded(view.metadata, view.isTensor ? nullptr : event::kScalarsPlugin);
+  };
   if (batch->lacksPlugin() && (view.hasMetadata || !view.isTensor)) {
-    noteMetadata(batch, decoded(view.hasMetadata ? view.metadata : std::string_view(),
-                                view.isTensor ? nullptr : event::kScalarsPlugin));
-  }
-  if (!view.isTensor) {
-    batch->settle(TagBatch::Kind::kScalars);
+    noteMetadata(batch, metadata());
   }
   if (goesBack(where.step)) {
     noteStepBack(batch, where);
   }
-  addNumber(batch, double{view.value}, where);
-  if (batch->kind == TagBatch::Kind::kScalars && batch->isDescribed && !scalar.form.empty()) {
-    batch->form = scalar.form;
+  if (batch->kind == TagBatch::Kind::kScalars) {
+    addOnlyScalar(batch, double{view.value}, where);
+    if (!batch->lacksPlugin() && !scalar.form.empty()) {
+      batch->form = scalar.form;
+    }
+    return;
+  }
+  const std::string_view plugin =
+      view.isTensor ? pluginNameIn(view.metadata) : event::kScalarsPlugin;
+  if (plugin == event::kScalarsPlugin) {
+    addOnlyScalar(batch, double{view.value}, where);
+  } else if (OtherBatch* const other = otherOf(batch, plugin, metadata)) {
+    addOther(other, where);
+  } else {
+    addNumber(batch, double{view.value}, where);
   }
 }
 
@@ -205,14 +247,20 @@ bool SeriesBatch::addLargeValues(std::string_view payload, ValueLocation where) 
   for (const LargeValueView& value : values) {
     TagBatch* const batch = touch(tags_.find(value.tag));
     const char* const fieldPlugin = pluginOfField(value.data);
+    const auto metadata = [&] { return decoded(value.metadata, fieldPlugin); };
     if (batch->lacksPlugin() && (fieldPlugin != nullptr || value.hasMetadata)) {
-      noteMetadata(batch,
-                   decoded(value.hasMetadata ? value.metadata : std::string_view(), fieldPlugin));
+      noteMetadata(batch, metadata());
     }
     if (goesBack(where.step)) {
       noteStepBack(batch, where);
     }
-    addLocation(batch, where);
+    const std::string_view plugin =
+        fieldPlugin != nullptr ? fieldPlugin : pluginNameIn(value.metadata);
+    if (OtherBatch* const other = otherOf(batch, plugin, metadata)) {
+      addOther(other, where);
+    } else {
+      addLocation(batch, where);
+    }
     ++where.index;
   }
   latestStep_ = where.step;
@@ -221,8 +269,8 @@ bool SeriesBatch::addLargeValues(std::string_view payload, ValueLocation where) 
 
 void SeriesBatch::addValues(event::Event event, ValueLocation where) {
   const bool isSummary = std::holds_alternative<event::Summary>(event.what);
-  for (event::Value& value : takeValues(std::move(event))) {
-    addValue(std::move(value), where);
+  for (const event::Value& value : takeValues(std::move(event))) {
+    addValue(value, where);
     ++where.index;
   }
   if (isSummary) {
@@ -230,7 +278,7 @@ void SeriesBatch::addValues(event::Event event, ValueLocation where) {
   }
 }
 
-void SeriesBatch::addValue(event::Value value, const ValueLocation& where) {
+void SeriesBatch::addValue(const event::Value& value, const ValueLocation& where) {
   if (isEmpty(value)) {
     return;
   }
@@ -239,33 +287,49 @@ void SeriesBatch::addValue(event::Value value, const ValueLocation& where) {
     noteStepBack(batch, where);
   }
   if (batch->lacksPlugin() && value.metadata) {
-    noteMetadata(batch, *std::move(value.metadata));
+    noteMetadata(batch, *value.metadata);
   }
-  if (std::holds_alternative<float>(value.data)) {
-    batch->settle(TagBatch::Kind::kScalars);
+  const std::optional<double> number = numberOf(value);
+  const std::string_view plugin = value.metadata ? value.metadata->pluginName : std::string_view();
+  const bool isScalar = batch->kind == TagBatch::Kind::kScalars || plugin == event::kScalarsPlugin;
+  if (number && (isScalar || batch->kind == TagBatch::Kind::kUnknown)) {
+    batch->isRounded = batch->isRounded || isRounded(value);
   }
-  if (const std::optional<double> number = numberOf(value)) {
+  if (number && isScalar) {
+    addOnlyScalar(batch, *number, where);
+  } else if (OtherBatch* const other = otherOf(batch, plugin, [&] { return *value.metadata; })) {
+    addOther(other, where);
+  } else if (number) {
     addNumber(batch, *number, where);
   } else {
     addLocation(batch, where);
   }
 }
 
-void SeriesBatch::addNumber(TagBatch* batch, double number, const ValueLocation& where) {
+void SeriesBatch::addOnlyScalar(TagBatch* batch, double number, const ValueLocation& where) {
   ++points_;
-  if (batch->kind != TagBatch::Kind::kOther) {
-    append(&batch->scalars, where.wallTime, where.step, number);
-  }
-  if (batch->kind != TagBatch::Kind::kScalars) {
-    batch->values.push_back(where);
-  }
+  append(&batch->scalars, where.wallTime, where.step, number);
 }
 
-/// Adds a value that is not a number: its tag is then not a scalar series.
+/// Adds a number of a tag that is not known to be a scalar series.
+void SeriesBatch::addNumber(TagBatch* batch, double number, const ValueLocation& where) {
+  ++points_;
+  if (batch->kind == TagBatch::Kind::kUnknown) {
+    append(&batch->scalars, where.wallTime, where.step, number);
+  }
+  batch->values.push_back(where);
+}
+
+/// Adds a value that is not a number: a tag without a plugin is then not a scalar series.
 void SeriesBatch::addLocation(TagBatch* batch, const ValueLocation& where) {
   ++points_;
   batch->settle(TagBatch::Kind::kOther);
   batch->values.push_back(where);
+}
+
+void SeriesBatch::addOther(OtherBatch* other, const ValueLocation& where) {
+  ++points_;
+  other->values.push_back(where);
 }
 
 /// Records one decreasing step per event, even if it has several values of the tag.
@@ -274,6 +338,9 @@ void SeriesBatch::noteStepBack(TagBatch* batch, const ValueLocation& where) {
   if (all.empty() || all.back().file != where.file || all.back().offset != where.offset) {
     batch->stepsBack.push_back(
         {batch->scalars.size(), batch->values.size(), where.step, where.offset, where.file});
+    for (OtherBatch& other : batch->others) {
+      other.valuesAtBack.push_back(other.values.size());
+    }
   }
 }
 
@@ -282,6 +349,11 @@ TagBatch* SeriesBatch::touch(TagBatch* batch) {
     batch->isTouched = true;
     batch->target = &batch->scalars;
     touched_.push_back(batch);
+    if (batch->lacksPlugin() && firstPlugin_) {
+      if (const std::string known = firstPlugin_(batch->tag); !known.empty()) {
+        batch->setPlugin(known);
+      }
+    }
   }
   return batch;
 }
@@ -290,7 +362,7 @@ void SeriesBatch::learnFrom(const SeriesBatch& other) {
   for (const TagBatch& known : other.tags_.entries()) {
     TagBatch* const batch = tags_.find(known.tag);
     batch->kind = known.kind;
-    batch->isDescribed = known.isDescribed;
+    batch->plugin = known.plugin;
     batch->form = known.form;
   }
 }
@@ -307,7 +379,9 @@ void SeriesBatch::clear() {
     batch->metadata.reset();
     clearColumns(&batch->scalars);
     batch->values.clear();
+    batch->others.clear();
     batch->stepsBack.clear();
+    batch->isRounded = false;
     batch->isTouched = false;
     batch->target = batch->direct;
   }

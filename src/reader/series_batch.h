@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "steptape/base/status.h"
@@ -27,26 +29,40 @@ struct StepBack {
   std::uint32_t file;
 };
 
+/// The most plugins under a tag, besides the first, whose values have a series of their own.
+constexpr std::size_t kMostOtherPlugins = 8;
+
+/// The values of a further plugin under a tag in a stretch of a file: see TagSeries::others.
+struct OtherBatch {
+  event::SummaryMetadata metadata;  ///< Of the first value.
+  std::vector<ValueLocation> values;
+  std::vector<std::size_t> valuesAtBack;  ///< Size of `values` at each of TagBatch::stepsBack.
+};
+
 /// The points of one tag in a stretch of a file.
 struct TagBatch {
-  /// The kind of the tag's values. Its first metadata decides, which may be before the stretch.
-  /// While the kind is unknown, numbers are added to both columns.
+  /// The kind of the tag's first plugin, which may be named before the stretch, or after its first
+  /// values. While the kind is unknown, numbers are added to both columns. A value that is not a
+  /// number makes a tag without a plugin kOther.
   enum class Kind { kUnknown, kScalars, kOther };
 
   /// Sets the kind of the tag's values.
   void settle(Kind settled);
-  /// Returns whether the stretch has not yet named the tag's plugin.
-  bool lacksPlugin() const { return !metadata || metadata->pluginName.empty(); }
+  /// Sets the first plugin of the tag. REQUIRES: lacksPlugin().
+  void setPlugin(const std::string& name);
+  /// Returns whether neither the stretch nor an earlier one has named the tag's plugin.
+  bool lacksPlugin() const { return plugin.empty(); }
 
   std::string tag;
   Kind kind = Kind::kUnknown;
-  std::optional<event::SummaryMetadata>
-      metadata;  ///< The first in the stretch that names a plugin.
+  std::string plugin;  ///< The first that the tag's values name; empty: none yet.
+  std::optional<event::SummaryMetadata> metadata;  ///< In the stretch, while it decides.
   ScalarColumns scalars;
   std::vector<ValueLocation> values;
+  std::vector<OtherBatch> others;  ///< At most kMostOtherPlugins.
   std::vector<StepBack> stepsBack;
-  bool isTouched = false;    ///< Whether the stretch holds any data of the tag yet.
-  bool isDescribed = false;  ///< Whether this or an earlier stretch named a plugin.
+  bool isTouched = false;  ///< Whether the stretch holds any data of the tag yet.
+  bool isRounded = false;  ///< As TagSeries::isRounded.
 
   /// Columns that can take scalars directly, as long as the stretch holds no data of the tag; may
   /// be null.
@@ -83,7 +99,11 @@ class SeriesBatch {
  public:
   /// @param isInOrder Whether each stretch comes after all points of the store: scalars of known
   ///                  tags then go directly to the store.
-  explicit SeriesBatch(bool isInOrder) : isInOrder_(isInOrder) {}
+  /// @param firstPlugin Returns the first plugin of a tag, as far as the store knows it, or "". May
+  ///                    be empty.
+  explicit SeriesBatch(bool isInOrder,
+                       std::function<std::string(const std::string& tag)> firstPlugin = {})
+      : isInOrder_(isInOrder), firstPlugin_(std::move(firstPlugin)) {}
   SeriesBatch(const SeriesBatch&) = delete;
   SeriesBatch& operator=(const SeriesBatch&) = delete;
 
@@ -131,14 +151,17 @@ class SeriesBatch {
   void addScalar(const NewScalar& scalar, const ValueLocation& where);
   bool addLargeValues(std::string_view payload, ValueLocation where);
   void addValues(event::Event event, ValueLocation where);
-  void addValue(event::Value value, const ValueLocation& where);
+  void addValue(const event::Value& value, const ValueLocation& where);
+  void addOnlyScalar(TagBatch* batch, double number, const ValueLocation& where);
   void addNumber(TagBatch* batch, double number, const ValueLocation& where);
   void addLocation(TagBatch* batch, const ValueLocation& where);
+  void addOther(OtherBatch* other, const ValueLocation& where);
   void noteStepBack(TagBatch* batch, const ValueLocation& where);
   bool goesBack(std::int64_t step) const { return watchesSteps_ && step < latestStep_; }
   TagBatch* touch(TagBatch* batch);
 
   const bool isInOrder_;
+  const std::function<std::string(const std::string& tag)> firstPlugin_;
   TagIndex<TagBatch> tags_;
   std::vector<TagBatch*> touched_;
   std::size_t points_ = 0;

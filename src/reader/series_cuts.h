@@ -33,15 +33,15 @@ class SeriesCuts {
     }
   }
 
-  /// Discards the points, and moves TagSeries::firstNew.
+  /// Discards the points, and moves the first new ones.
   void applyTo(TagSeries* series) const {
     ScalarColumns& scalars = series->scalars;
     const auto stepOfScalar = [&](std::size_t i) { return scalars.steps[i]; };
-    resize(&scalars, keep(scalars.size(), &Cut::scalars, &series->firstNew, stepOfScalar,
+    resize(&scalars, keep(scalars.size(), &Cut::scalars, &series->firstNewScalar, stepOfScalar,
                           [&](std::size_t from, std::size_t to) { move(&scalars, from, to); }));
     std::vector<ValueLocation>& values = series->values;
     const auto stepOfValue = [&](std::size_t i) { return values[i].step; };
-    values.resize(keep(values.size(), &Cut::values, &series->firstNew, stepOfValue,
+    values.resize(keep(values.size(), &Cut::values, &series->firstNewValue, stepOfValue,
                        [&](std::size_t from, std::size_t to) { values[to] = values[from]; }));
   }
 

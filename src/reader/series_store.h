@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "steptape/reader/run_reader.h"
 #include "steptape/reader/tag_series.h"
@@ -25,14 +26,17 @@ class SeriesStore {
  public:
   explicit SeriesStore(Sampling sampling) : sampling_(std::move(sampling)) {}
 
-  /// Marks all later points as new: see TagSeries::firstNew.
+  /// Returns the first plugin of a tag; "" if no value has named one yet.
+  std::string firstPlugin(const std::string& tag) const;
+
+  /// Marks all later points as new: see TagSeries::firstNewScalar.
   void beginUpdate();
 
   /// Appends the points of `batch`, sets the kinds of its tags, and clears it.
   void append(SeriesBatch* batch);
 
-  /// Returns whether `batch` and this store have the same kind for every tag. They may differ if
-  /// the batch was read without the earlier part of the file.
+  /// Returns whether `batch` and this store have the same kind and plugin for every tag. They may
+  /// differ if the batch was read without the earlier part of the file.
   bool agreesWith(const SeriesBatch& batch) const;
 
   /// Reserves room for `times` as many scalars as there are, so that columns do not grow in steps,
@@ -51,12 +55,21 @@ class SeriesStore {
   const std::map<std::string, TagSeries>& tags() const { return tags_; }
 
  private:
+  /// None: all points are kept.
   struct Reservoirs {
-    Reservoir scalars;
-    Reservoir values;
+    std::optional<Reservoir> scalars;
+    std::optional<Reservoir> values;
+  };
+  /// The values of a further plugin, while those of a batch are appended.
+  struct OtherValues {
+    TagSeries* series;
+    const OtherBatch* batch;
+    std::size_t appended = 0;
   };
 
   void append(TagSeries* series, TagBatch* batch);
+  std::vector<OtherValues> othersOf(TagSeries* series, const TagBatch& batch);
+  void appendOthers(std::vector<OtherValues>* others, std::optional<std::size_t> back);
   void settle(TagSeries* series, TagBatch::Kind kind);
   void showUndecided(bool asScalars);
   void appendScalars(TagSeries* series, ScalarColumns* columns, Reservoirs* reservoirs,
@@ -65,7 +78,10 @@ class SeriesStore {
                     const std::vector<ValueLocation>& values, std::size_t begin, std::size_t end);
   void purgeFrom(std::int64_t step, TagSeries* series, Reservoirs* reservoirs);
   void applyCuts(TagSeries* series);
+  void purgeAll(std::int64_t step, TagSeries* series);
+  std::size_t mostPoints(const std::string& plugin) const;
   Reservoirs* reservoirsOf(const TagSeries* series);
+  bool keepsAllScalars(const TagSeries* series);
 
   Sampling sampling_;
   std::map<std::string, TagSeries> tags_;

@@ -99,7 +99,7 @@ TEST_F(LogDirTest, ReadsNewPointsOfKnownRuns) {
   EXPECT_EQ(log.update(), 2 * framed({simpleScalar("loss", 3, 3)}).size());
   EXPECT_THAT(losses(log), ElementsAre(Pair("a", ElementsAre(Pair(1, 1), Pair(3, 3))),
                                        Pair("b", ElementsAre(Pair(2, 2), Pair(4, 4)))));
-  EXPECT_EQ(log.runs().at("a").tags().at("loss").firstNew, 1u);
+  EXPECT_EQ(log.runs().at("a").tags().at("loss").firstNewScalar, 1u);
 }
 
 TEST_F(LogDirTest, FindsRunsThatAppearAndKeepsReferencesToOthers) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// TagSeries::firstNew: the points that the last update() added.
+// TagSeries::firstNewScalar: the points that the last update() added.
 #include "reader/run_fixture.h"
 
 namespace steptape {
@@ -12,10 +12,10 @@ using ::testing::Pair;
 
 class NewPointsTest : public RunFixture {
  protected:
-  /// Returns the points of `tag` from TagSeries::firstNew on.
+  /// Returns the points of `tag` from TagSeries::firstNewScalar on.
   static Points newPoints(const RunReader& run, const std::string& tag) {
     Points all = points(run, tag);
-    const std::size_t first = run.tags().at(tag).firstNew;
+    const std::size_t first = run.tags().at(tag).firstNewScalar;
     EXPECT_LE(first, all.size());
     all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(first));
     return all;
@@ -74,8 +74,25 @@ TEST_F(NewPointsTest, OfOtherPluginsAreKnownToo) {
   RunReader run = read();
   append(kFirst, framed({start(2), textAt(2, "note", "c"), textAt(3, "note", "d")}));
   run.update();
-  EXPECT_EQ(run.tags().at("note").firstNew, 1u);
+  EXPECT_EQ(run.tags().at("note").firstNewValue, 1u);
   EXPECT_THAT(steps(run, "note"), ElementsAre(1, 2, 3));
+}
+
+TEST_F(NewPointsTest, AreKnownForEachKindOfATag) {
+  const auto both = [](std::int64_t step) {
+    return eventAt(step, event::Summary{{{"layer", 1.0F, std::nullopt},
+                                         {"layer", event::SummaryHistogram(), std::nullopt}}});
+  };
+  writeEvents(kFirst, {version(), both(1), both(2)});
+  RunReader run = read();
+  append(kFirst, framed({start(2), both(2), both(3)}));
+  run.update();
+  const TagSeries& layer = run.tags().at("layer");
+  EXPECT_THAT(newPoints(run, "layer"), ElementsAre(Pair(2, 1), Pair(3, 1)));
+  EXPECT_EQ(layer.others.front().firstNewValue, 1u);
+  EXPECT_EQ(layer.others.front().values.size(), 3u);
+  EXPECT_EQ(layer.sizeBefore(), 2u);
+  EXPECT_EQ(layer.size(), 6u);
 }
 
 TEST_F(NewPointsTest, AreFoundAfterPointsThatSamplingRemoves) {

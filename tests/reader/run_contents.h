@@ -20,7 +20,7 @@ using RunPoint = std::tuple<std::uint64_t, std::int64_t, std::uint64_t>;
 /// The content of a run in a form that compares and prints, for both reader classes.
 struct RunContents {
   std::map<std::string, std::vector<RunPoint>> scalars;  ///< By tag.
-  std::map<std::string, std::vector<RunPoint>> others;   ///< By tag.
+  std::map<std::string, std::vector<RunPoint>> others;   ///< By tag and plugin.
   std::vector<std::tuple<std::string, std::uint64_t, std::uint64_t>> damage;
 
   friend bool operator==(const RunContents& a, const RunContents& b) {
@@ -40,6 +40,19 @@ inline void addDamage(const std::vector<Damage>& all, RunContents* contents) {
   }
 }
 
+inline void addValues(const std::string& tag, const TagSeries& series, RunContents* contents) {
+  for (const ValueLocation& value : series.values) {
+    contents->others[tag + " of " + series.metadata.pluginName].emplace_back(bitsOf(value.wallTime),
+                                                                             value.step, 0);
+  }
+}
+
+/// Returns the plugin of a value, which may not name it.
+inline std::string pluginOf(const event::Value& value, const RunTag& tag) {
+  const bool isNamed = value.metadata && !value.metadata->pluginName.empty();
+  return isNamed ? value.metadata->pluginName : tag.metadata.pluginName;
+}
+
 /// Returns the content read by RunReader.
 inline RunContents contentsOf(const RunReader& run) {
   RunContents contents;
@@ -48,8 +61,9 @@ inline RunContents contentsOf(const RunReader& run) {
       contents.scalars[tag].emplace_back(bitsOf(series.scalars.wallTimes[i]),
                                          series.scalars.steps[i], bitsOf(series.scalars.values[i]));
     }
-    for (const ValueLocation& value : series.values) {
-      contents.others[tag].emplace_back(bitsOf(value.wallTime), value.step, 0);
+    addValues(tag, series, &contents);
+    for (const TagSeries& other : series.others) {
+      addValues(tag, other, &contents);
     }
   }
   addDamage(run.damage(), &contents);
@@ -63,8 +77,10 @@ inline RunContents streamedContents(const RunFiles& run, PurgePolicy purge) {
   RunEvents events(run, options);
   RunContents contents;
   for (RunValue value; events.next(&value);) {
-    const std::string& tag = events.tags()[value.tag].name;
-    auto& points = value.data == nullptr ? contents.scalars[tag] : contents.others[tag];
+    const RunTag& tag = events.tags()[value.tag];
+    auto& points = value.data == nullptr
+                       ? contents.scalars[tag.name]
+                       : contents.others[tag.name + " of " + pluginOf(*value.data, tag)];
     points.emplace_back(bitsOf(value.wallTime), value.step,
                         value.data == nullptr ? bitsOf(value.scalar) : 0);
   }

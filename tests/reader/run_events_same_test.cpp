@@ -22,7 +22,7 @@ class RandomRun : public RunFixture {
   event::Event randomEvent() {
     const auto step = static_cast<std::int64_t>(random_() % 12);
     const std::string tag = std::string("t") + static_cast<char>('0' + random_() % 4);
-    switch (random_() % 18) {
+    switch (random_() % 22) {
       case 0:
         return version(random_() % 2 == 0 ? "brain.Event:1" : "brain.Event:2");
       case 1:
@@ -46,6 +46,17 @@ class RandomRun : public RunFixture {
         std::get<event::Summary>(event.what).values[0].metadata->pluginName.clear();
         return event;
       }
+      case 8:
+        return eventAt(step, event::Summary{{{tag, event::SummaryHistogram(), std::nullopt}}});
+      case 9:
+        return eventAt(step, event::Summary{{{tag, event::SummaryImage(), std::nullopt}}});
+      case 10: {
+        event::Value value = tensorValue<std::int64_t>(tag, event::TensorType::kInt64, {7});
+        return eventAt(step, event::Summary{{random_() % 2 == 0 ? ofScalarsPlugin(std::move(value))
+                                                                : std::move(value)}});
+      }
+      case 11:
+        return textAt(step, tag, std::string(random_() % 2 == 0 ? 1 : 5000, 'x'));
       default:
         return simpleScalar(tag, static_cast<float>(random_() % 100), step);
     }

@@ -5,6 +5,8 @@
 #include <variant>
 #include <vector>
 
+#include "steptape/reader/values.h"
+
 #include "reader/run_fixture.h"
 
 #include <gmock/gmock.h>
@@ -160,11 +162,89 @@ TEST_F(RunReaderTest, DoesNotTreatASingleNumberOfAnotherPluginAsScalar) {
   EXPECT_THAT(steps(run, "bias"), ElementsAre(1, 2));
 }
 
-TEST_F(RunReaderTest, PutsASimpleValueUnderATagOfAnotherPluginWithThatPluginsValues) {
-  writeEvents(kFirst, {textAt(1, "note", "text"), simpleScalar("note", 2, 2)});
+TEST_F(RunReaderTest, GivesTheScalarsOfATagWithAnotherKindOfValue) {
+  const event::Value histogram{"layer", event::SummaryHistogram(), std::nullopt};
+  const event::Value number{"layer", 0.5F, std::nullopt};
+  writeEvents("scalar_first/" + std::string(kFirst),
+              {eventAt(1, event::Summary{{number, histogram}}),
+               eventAt(2, event::Summary{{number, histogram}})});
+  writeEvents("histogram_first/" + std::string(kFirst),
+              {eventAt(1, event::Summary{{histogram}}), eventAt(1, event::Summary{{number}}),
+               eventAt(2, event::Summary{{histogram, number}})});
+  RunReader run({".", path("scalar_first"), {}, true});
+  run.update();
+  EXPECT_THAT(points(run, "layer"), ElementsAre(Pair(1, 0.5), Pair(2, 0.5)));
+  const TagSeries& layer = run.tags().at("layer");
+  EXPECT_EQ(layer.metadata.pluginName, event::kScalarsPlugin);
+  EXPECT_THAT(layer.values, IsEmpty());
+  ASSERT_THAT(layer.others, SizeIs(1));
+  EXPECT_EQ(layer.others.front().metadata.pluginName, event::kHistogramsPlugin);
+  EXPECT_THAT(layer.others.front().values, SizeIs(2));
+
+  RunReader other({".", path("histogram_first"), {}, true});
+  other.update();
+  EXPECT_THAT(points(other, "layer"), ElementsAre(Pair(1, 0.5), Pair(2, 0.5)));
+  EXPECT_EQ(other.tags().at("layer").metadata.pluginName, event::kHistogramsPlugin);
+  EXPECT_THAT(steps(other, "layer"), ElementsAre(1, 2));
+}
+
+TEST_F(RunReaderTest, GivesEachOfThreeKindsUnderOneTag) {
+  event::Event number = tensorScalar("mix", 7, 3);
+  writeEvents(
+      kFirst,
+      {version(), textAt(1, "mix", "hello"),
+       eventAt(2, event::Summary{{{"mix", event::SummaryImage{1, 1, 3, "PNG"}, std::nullopt}}}),
+       number, textAt(4, "mix", std::string(5000, 'x')), textAt(5, "mix", "of it", false)});
   const RunReader run = read();
-  EXPECT_THAT(points(run, "note"), IsEmpty());
-  EXPECT_THAT(steps(run, "note"), ElementsAre(1, 2));
+  const TagSeries& mix = run.tags().at("mix");
+  EXPECT_THAT(points(run, "mix"), ElementsAre(Pair(3, 7)));
+  EXPECT_THAT(steps(run, "mix"), ElementsAre(1, 4, 5));
+  ASSERT_THAT(mix.others, SizeIs(1));
+  event::Value picture;
+  ASSERT_TRUE(run.value(mix.others.front().values.at(0), &picture).ok());
+  EXPECT_EQ(std::get<event::SummaryImage>(picture.data).encoded, "PNG");
+}
+
+TEST_F(RunReaderTest, LimitsThePluginsOfOneTag) {
+  std::vector<event::Event> events;
+  for (int i = 0; i < 20; ++i) {
+    event::Event event = textAt(i, "many", "text");
+    std::get<event::Summary>(event.what).values[0].metadata->pluginName = "p" + std::to_string(i);
+    events.push_back(event);
+  }
+  writeEvents(kFirst, events);
+  const RunReader run = read();
+  const TagSeries& many = run.tags().at("many");
+  EXPECT_THAT(many.others, SizeIs(8));
+  EXPECT_EQ(many.size(), 20u);
+}
+
+TEST_F(RunReaderTest, ReadsIntegersBeyondThePrecisionOfADoubleRounded) {
+  const auto event = [](std::int64_t number, std::int64_t step) {
+    return eventAt(step, event::Summary{{ofScalarsPlugin(tensorValue<std::int64_t>(
+                             "tokens", event::TensorType::kInt64, {number}))}});
+  };
+  constexpr std::int64_t kExact = std::int64_t{1} << 53;
+  const std::string file = writeEvents(kFirst, {event(kExact, 1)});
+  RunReader run = read();
+  EXPECT_FALSE(run.tags().at("tokens").isRounded);
+  append(kFirst, framed({event(kExact + 1, 2)}));
+  run.update();
+  EXPECT_EQ(points(run, "tokens"), (Points{{1, 0x1p53}, {2, 0x1p53}}));
+  EXPECT_TRUE(run.tags().at("tokens").isRounded);
+}
+
+TEST_F(RunReaderTest, GivesNoScalarForATensorWithoutAValue) {
+  event::Tensor empty;
+  empty.type = event::TensorType::kFloat;
+  writeEvents(kFirst, {tensorScalar("loss", 1, 1),
+                       eventAt(2, event::Summary{{{"loss", empty, std::nullopt}}})});
+  const RunReader run = read();
+  EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1)));
+  EXPECT_THAT(steps(run, "loss"), ElementsAre(2));
+  event::Tensor tensor;
+  EXPECT_EQ(decodeTensor(valueOf(run, "loss"), &tensor).message(),
+            "tensor: got no value; expected one for the shape ()");
 }
 
 TEST_F(RunReaderTest, TakesFilesInTheOrderOfTheirNames) {

@@ -37,12 +37,12 @@ TEST(SeriesCuts, MoveTheFirstNewPoint) {
   append(&series, 1);
   append(&series, 5);
   append(&series, 2);
-  series.firstNew = 2;
+  series.firstNewScalar = 2;
   cuts.add(series, 5);
   append(&series, 6);
   cuts.applyTo(&series);
   EXPECT_THAT(series.scalars.steps, ElementsAre(1, 2, 6));
-  EXPECT_EQ(series.firstNew, 1U);
+  EXPECT_EQ(series.firstNewScalar, 1U);
 }
 
 TEST(SeriesCuts, DropValuesThatWereFoundToBeScalars) {

@@ -26,10 +26,13 @@ struct RunValue {
   std::uint32_t tag = 0;  ///< An index into RunEvents::tags().
   double wallTime = 0;    ///< @units Seconds since 1970-01-01 UTC.
   std::int64_t step = 0;
-  double scalar = 0;  ///< For a value of the plugin "scalars"; exact for floats and doubles.
-  /// The value of every other plugin, or a value of the plugin "scalars" that is not a number; null
-  /// for scalars. Graphs have the form of RunReader::value(). Valid until the next call.
+  double scalar = 0;  ///< For a scalar, as in TagSeries::scalars.
+  /// Any other value; null for a scalar. Graphs have the form of RunReader::value(). A value of
+  /// another plugin than RunTag::metadata has its own metadata. Valid until the next call.
   const event::Value* data = nullptr;
+  /// For a scalar that is not a float: the tensor of one number in the file, whose integer `scalar`
+  /// may have rounded. Else null. Valid until the next call.
+  const event::Value* number = nullptr;
 };
 
 struct RunEventsOptions {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <new>
 #include <vector>
 
@@ -66,7 +67,7 @@ using Column = std::vector<T, detail::ColumnAllocator<T>>;
 struct ScalarColumns {
   Column<double> wallTimes;    ///< @units Seconds since 1970-01-01 UTC.
   Column<std::int64_t> steps;  ///< Ascending, unless the writer decreased it without a restart.
-  Column<double> values;       ///< Exact for both float and double tensors.
+  Column<double> values;       ///< Exact, except for integers beyond 2^53, which are rounded.
 
   std::size_t size() const { return steps.size(); }
 };
@@ -82,20 +83,49 @@ struct ValueLocation {
 };
 
 /// The points of one tag of a run.
+///
+/// Most tags have one kind of value. A program that logs a scalar and a histogram under one tag
+/// makes a tag of two: `scalars` then has its scalars, and `values` or `others` its histograms.
+/// TensorBoard shows one of them at most.
 struct TagSeries {
   /// The metadata of the first value in the run that names a plugin. For values of the compatible
   /// form the plugin is filled in, as in TensorBoard: "scalars" for `simple_value`, "images" for
   /// `image`, "histograms" for `histo`, "audio" for `audio`. In a damaged run, which may have lost
   /// the value with the metadata, single numbers without metadata are scalars.
   event::SummaryMetadata metadata;
-  ScalarColumns scalars;              ///< For the plugin "scalars"; else empty.
-  std::vector<ValueLocation> values;  ///< For every other plugin; else empty.
-  /// The index of the first point that the last RunReader::update() added; size() if it added none.
-  /// It follows the removal of earlier points by restarts and sampling: a program that shows the
-  /// points from this index after each update shows each point once.
-  std::size_t firstNew = 0;
+  /// Each `simple_value`, and each tensor of one number if `metadata` or its own metadata names the
+  /// plugin "scalars".
+  ScalarColumns scalars;
+  /// All other values of the plugin of `metadata`, and values that name none.
+  std::vector<ValueLocation> values;
+  /// Values of further plugins under the tag, in the order of their first values: each has the
+  /// metadata of its first value, `values`, and nothing else. Usually empty; at most eight, and what
+  /// has yet another plugin is among `values`.
+  std::list<TagSeries> others;
+  /// The index of the first scalar that the last RunReader::update() added; scalars.size() if it
+  /// added none. It follows the removal of earlier points by restarts and sampling: a program that
+  /// shows the points from this index after each update shows each point once.
+  std::size_t firstNewScalar = 0;
+  std::size_t firstNewValue = 0;  ///< The same for `values`.
+  /// Whether a scalar was an integer of 64 bits that no double equals; it is rounded.
+  bool isRounded = false;
 
-  std::size_t size() const { return scalars.size() + values.size(); }
+  /// Returns the number of points of all kinds.
+  std::size_t size() const {
+    std::size_t points = scalars.size() + values.size();
+    for (const TagSeries& other : others) {
+      points += other.values.size();
+    }
+    return points;
+  }
+  /// Returns how many of them are from before the last RunReader::update().
+  std::size_t sizeBefore() const {
+    std::size_t points = firstNewScalar + firstNewValue;
+    for (const TagSeries& other : others) {
+      points += other.firstNewValue;
+    }
+    return points;
+  }
 };
 
 // Graphs are not summary values. They are listed under these names, as in TensorBoard's data

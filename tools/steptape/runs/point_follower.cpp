@@ -47,7 +47,7 @@ void addPoints(const RunReader& run, const std::string& tag, const TagSeries& se
                std::size_t mostPoints, std::vector<NewPoint>* points) {
   const ScalarColumns& scalars = series.scalars;
   const std::size_t size = scalars.size();
-  for (std::size_t i = std::max(series.firstNew, size - std::min(size, mostPoints)); i < size;
+  for (std::size_t i = std::max(series.firstNewScalar, size - std::min(size, mostPoints)); i < size;
        ++i) {
     points->push_back(
         {scalars.wallTimes[i], &run.directory(), &tag, scalars.steps[i], scalars.values[i]});
@@ -92,7 +92,7 @@ void PointFollower::addNews(const RunReader& run, std::size_t mostPoints, RunNew
   std::size_t kept = 0;  // of the known ones
   std::size_t total = 0;
   for (const auto& [tag, series] : run.tags()) {
-    kept += series.firstNew;
+    kept += series.sizeBefore();
     total += series.size();
     if (filter_.tag.isFoundIn(tag)) {
       addPoints(run, tag, series, mostPoints, &news->points);
