@@ -152,6 +152,10 @@ void bindLog(nb::module_& module) {
             return readNew(self.log, progress);
           },
           "progress"_a = nb::none(), "Reads what is new; returns a copy, one series per tag.")
+      .def(
+          "replaced_files",
+          [](const LogHandle& self) { return strings(replacedFilesOf(*self.log)); },
+          "Files that the last call found truncated or replaced, and read from their start.")
       .def("runs", [](const LogHandle& self) { return runsOf(self.log); });
 
   nb::class_<Run>(module, "Run", "A run as of the last Log.update().")

@@ -2,8 +2,7 @@
 #include "reader/run_file.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <system_error>
+#include <sys/stat.h>
 #include <utility>
 
 #include "steptape/base/error.h"
@@ -19,27 +18,63 @@ Status becameShorter(const std::string& path, std::uint64_t got, std::uint64_t e
                     path);
 }
 
+std::optional<RunFile::Stamp> RunFile::stampOf(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) {
+    return std::nullopt;
+  }
+  constexpr std::int64_t kNanoseconds = 1'000'000'000;
+  return Stamp{static_cast<std::uint64_t>(status.st_size), status.st_ino,
+               status.st_ctim.tv_sec * kNanoseconds + status.st_ctim.tv_nsec};
+}
+
 bool RunFile::open() {
+  isReplaced_ = false;
   try {
-    std::error_code error;
-    const std::uint64_t size = std::filesystem::file_size(path_, error);
+    const std::optional<Stamp> stamp = stampOf(path_);
     const bool hasFailed = end_ && end_->outcome == ReadOutcome::kIoError;
-    if (!error && size == size_ && !hasFailed) {
+    if (stamp && stamp_ && *stamp == *stamp_ && !hasFailed) {
       return false;
     }
-    if (!error && size < offset_) {
-      becameShorter(path_, size, offset_).throwIfError();
-    }
     source_.emplace(path_);
+    if (stamp && (stamp->size < offset_ || !holdsWhatWasRead())) {
+      source_.reset();
+      isReplaced_ = true;
+      return false;
+    }
     reader_.emplace(&*source_);
     reader_->seek(offset_);
-    size_ = error ? 0 : size;
+    stamp_ = stamp;
+    size_ = stamp ? stamp->size : 0;
     end_.reset();
     return true;
   } catch (const Error& error) {
     end_ = Damage{path_, offset_, 0, ReadOutcome::kIoError, Status(error.code(), error.what())};
     return false;
   }
+}
+
+/// A file that cannot be read counts as unchanged: reading it reports why.
+bool RunFile::holdsWhatWasRead() const {
+  KeptBytes first{};
+  KeptBytes last{};
+  return !hasKept_ || !keep(0, &first) || !keep(offset_ - keptBytes(), &last) ||
+         (first == first_ && last == last_);
+}
+
+std::size_t RunFile::keptBytes() const {
+  return static_cast<std::size_t>(std::min<std::uint64_t>(offset_, kKeptBytes));
+}
+
+/// @return false if the bytes cannot be read.
+bool RunFile::keep(std::uint64_t offset, KeptBytes* bytes) const {
+  std::size_t got = 0;
+  return source_->read(offset, bytes->data(), keptBytes(), &got).ok() && got == keptBytes();
+}
+
+/// REQUIRES: open.
+void RunFile::keepBytes() {
+  hasKept_ = mayGrow_ && keep(0, &first_) && keep(offset_ - keptBytes(), &last_);
 }
 
 bool RunFile::nextBehindDamage(std::string_view* payload) {
@@ -105,8 +140,14 @@ void RunFile::addPassed(Damage damage) {
 
 void RunFile::close() {
   offset_ = reader_->offset();
+  keepBytes();
   reader_.reset();
   source_.reset();
+}
+
+void RunFile::closeEarly() {
+  close();
+  stamp_.reset();
 }
 
 std::uint64_t RunFile::bytesFrom(std::uint64_t offset) const {

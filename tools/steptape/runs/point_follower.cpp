@@ -98,16 +98,26 @@ void PointFollower::addNews(const RunReader& run, std::size_t mostPoints, RunNew
       addPoints(run, tag, series, mostPoints, &news->points);
     }
   }
-  if (kept < known) {
+  const std::vector<std::string>& replaced = run.replacedFiles();
+  if (kept < known && replaced.empty()) {
     news->restarted.push_back(run.directory());
   }
   known = total;
+  news->replaced.insert(news->replaced.end(), replaced.begin(), replaced.end());
+  for (const std::string& file : replaced) {
+    forgetDamage(file);
+  }
   for (const Damage& damage : run.damage()) {
     if (damage.outcome != ReadOutcome::kTruncated &&
         damage_.emplace(damage.path, damage.offset).second) {
       news->damage.push_back(damage);
     }
   }
+}
+
+/// Another content has damage of its own.
+void PointFollower::forgetDamage(const std::string& file) {
+  damage_.erase(damage_.lower_bound({file, 0}), damage_.upper_bound({file, ~std::uint64_t{0}}));
 }
 
 }  // namespace steptape::tools
