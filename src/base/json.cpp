@@ -67,6 +67,15 @@ char* writeJsonNumber(char* out, double value) {
   return writeShortestDouble(out, value);
 }
 
+char* writeJsonReal(char* out, double value) {
+  char* const end = writeJsonNumber(out, value);
+  if (value != std::floor(value) || std::isinf(value)) {
+    return end;
+  }
+  const std::string_view digits(out, static_cast<std::size_t>(end - out));
+  return digits.find_first_of(".e") == std::string_view::npos ? writeText(end, ".0") : end;
+}
+
 }  // namespace detail
 
 void appendJsonNumber(std::string* out, double value) {

@@ -20,6 +20,11 @@ inline constexpr std::size_t kMaxJsonNumber = 24;
 /// Writes what appendJsonNumber() appends. REQUIRES: room for kMaxJsonNumber characters.
 STEPTAPE_EXPORT char* writeJsonNumber(char* out, double value);
 
+/// Writes what appendJsonNumber() appends, with ".0" after a whole number: readers that guess the
+/// type of a column take 0 for an integer, and then fail at 0.5, or round it. REQUIRES: room for
+/// kMaxJsonNumber characters.
+STEPTAPE_EXPORT char* writeJsonReal(char* out, double value);
+
 /// Writes what appendJsonInteger() appends. REQUIRES: room for kMaxJsonNumber characters.
 inline char* writeJsonInteger(char* out, std::int64_t value) {
   return std::to_chars(out, out + kMaxJsonNumber, value).ptr;

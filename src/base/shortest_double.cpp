@@ -83,7 +83,10 @@ char* writeShortestDouble(char* out, double value) {
     return writeWallTime(out, value);
   }
 #if defined(__cpp_lib_to_chars)
-  return std::to_chars(out, out + 24, value).ptr;
+  // pandas.read_json() fails at digits that are no 64-bit integer.
+  const bool hasExponent = std::abs(value) >= 0x1p63;
+  return hasExponent ? std::to_chars(out, out + 24, value, std::chars_format::scientific).ptr
+                     : std::to_chars(out, out + 24, value).ptr;
 #else
   std::string digits;
   appendPortable(&digits, value);

@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporter/export_run.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <system_error>
+#include <utility>
+
+#include "steptape/event/plugin_content.h"
+
+#include "base/text.h"
+#include "base/utf8.h"
+#include "event/curve_names.h"
+#include "reader/event_values.h"
 
 namespace steptape::detail {
 namespace {
@@ -17,13 +27,105 @@ std::vector<bool> wantedTags(const std::vector<RunTag>& tags, const ExportOption
   return wanted;
 }
 
+/// Makes names valid UTF-8. Names that differ only in their invalid bytes stay different.
+std::vector<std::string> shownNames(std::vector<CurveName> curves,
+                                    std::vector<std::string>* notes) {
+  bool isEachValid = true;
+  for (CurveName& curve : curves) {
+    if (!isValidUtf8(curve.name)) {
+      curve.name = replaceInvalidUtf8(curve.name);
+      isEachValid = false;
+    }
+  }
+  if (!isEachValid) {
+    makeDistinct(&curves, notes);
+  }
+  std::vector<std::string> names;
+  names.reserve(curves.size());
+  for (CurveName& curve : curves) {
+    names.push_back(std::move(curve.name));
+  }
+  return names;
+}
+
+std::vector<std::string> shownDirectories(const std::vector<RunFiles>& runs,
+                                          std::vector<std::string>* notes) {
+  std::vector<CurveName> names;
+  for (const RunFiles& run : runs) {
+    names.push_back({run.directory, run.directory, ""});
+  }
+  return shownNames(std::move(names), notes);
+}
+
+std::vector<std::string> shownTags(const std::string& directory, const std::vector<RunTag>& tags,
+                                   std::vector<std::string>* notes) {
+  std::vector<CurveName> names;
+  for (const RunTag& tag : tags) {
+    names.push_back({tag.name, directory, tag.name});
+  }
+  return shownNames(std::move(names), notes);
+}
+
+/// Counts the numbers of a run that a format of scalars does not have as they are, and the values
+/// that it does not have under tags of scalars.
+class Losses {
+ public:
+  explicit Losses(const ExportedRun& run) : run_(run), counts_(run.tags.size()) {}
+
+  void addLeftOut(const RunValue& value) {
+    if (isOfScalars(value.tag) || numberOf(*value.data)) {
+      ++counts_[value.tag].leftOut;
+    }
+  }
+  void addRounded(const RunValue& value) { ++counts_[value.tag].rounded; }
+
+  void appendNotes(std::vector<std::string>* notes) const {
+    for (std::uint32_t tag = 0; tag < counts_.size(); ++tag) {
+      const Counts& counts = counts_[tag];
+      if (counts.leftOut > 0) {
+        notes->push_back(noteOf(tag, counts.leftOut, reasonOf(tag)));
+      }
+      if (counts.rounded > 0) {
+        notes->push_back(
+            noteOf(tag, counts.rounded, "rounded: got integers that no double equals"));
+      }
+    }
+  }
+
+ private:
+  struct Counts {
+    std::uint64_t leftOut = 0;
+    std::uint64_t rounded = 0;
+  };
+
+  const std::string& pluginOf(std::uint32_t tag) const {
+    return run_.tags[tag].metadata.pluginName;
+  }
+  bool isOfScalars(std::uint32_t tag) const { return pluginOf(tag) == event::kScalarsPlugin; }
+
+  std::string reasonOf(std::uint32_t tag) const {
+    return isOfScalars(tag) ? "left out: got no numbers"
+                            : "left out: got numbers of the plugin \"" + pluginOf(tag) +
+                                  "\"; expected \"scalars\"";
+  }
+  std::string noteOf(std::uint32_t tag, std::uint64_t count, const std::string& what) const {
+    return counted(count, "value") + " of the tag \"" + run_.tagNames[tag] + "\" in " +
+           run_.directory + " " + what + "; the format jsonl has all values";
+  }
+
+  const ExportedRun& run_;
+  std::vector<Counts> counts_;  // by tag
+};
+
 }  // namespace
 
 ExportResult exportRuns(const std::vector<RunFiles>& runs, const ExportOptions& options,
                         ExportFormat* format) {
   ExportResult result;
   std::uint64_t bytesBefore = 0;
-  for (const RunFiles& run : runs) {
+  const std::vector<std::string> directories = shownDirectories(runs, &result.notes);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const RunFiles& run = runs[i];
     RunEventsOptions eventsOptions;
     eventsOptions.purge = options.purge;
     if (options.onProgress) {
@@ -33,14 +135,25 @@ ExportResult exportRuns(const std::vector<RunFiles>& runs, const ExportOptions& 
     }
     RunEvents events(run, eventsOptions);
     const std::vector<bool> wanted = wantedTags(events.tags(), options);
-    format->beginRun(run, events.tags());
+    const ExportedRun exported{run, events.tags(), directories[i],
+                               shownTags(directories[i], events.tags(), &result.notes)};
+    Losses losses(exported);
+    format->beginRun(exported);
     RunValue value;
     while (events.next(&value)) {
-      if (value.step >= options.fromStep && value.step <= options.toStep && wanted[value.tag] &&
-          format->take(value)) {
-        ++result.values;
+      if (value.step < options.fromStep || value.step > options.toStep || !wanted[value.tag]) {
+        continue;
+      }
+      if (!format->take(value)) {
+        losses.addLeftOut(value);
+        continue;
+      }
+      ++result.values;
+      if (value.number != nullptr && !format->isExact() && isRounded(*value.number)) {
+        losses.addRounded(value);
       }
     }
+    losses.appendNotes(&result.notes);
     result.damage.insert(result.damage.end(), events.damage().begin(), events.damage().end());
     bytesBefore += 2 * totalBytes(run);
     if (options.onProgress) {
