@@ -2,6 +2,8 @@
 #include "steptape/base/json.h"
 
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 
 #include "base/json_chars.h"
 #include "base/shortest_double.h"
@@ -68,12 +70,21 @@ char* writeJsonNumber(char* out, double value) {
 }
 
 char* writeJsonReal(char* out, double value) {
-  char* const end = writeJsonNumber(out, value);
-  if (value != std::floor(value) || std::isinf(value)) {
-    return end;
+  constexpr double kAllWhole = 0x1p53;  // from there on every double is a whole number
+  if (!(std::abs(value) < kAllWhole)) {
+    char* const end = writeJsonNumber(out, value);
+    const bool isInteger = std::isfinite(value) &&
+                           std::memchr(out, 'e', static_cast<std::size_t>(end - out)) == nullptr;
+    return isInteger ? writeText(end, ".0") : end;
   }
-  const std::string_view digits(out, static_cast<std::size_t>(end - out));
-  return digits.find_first_of(".e") == std::string_view::npos ? writeText(end, ".0") : end;
+  const auto whole = static_cast<std::int64_t>(value);
+  if (static_cast<double>(whole) != value) {
+    return writeShortestDouble(out, value);
+  }
+  if (whole == 0 && std::signbit(value)) {
+    *out++ = '-';
+  }
+  return writeText(writeJsonInteger(out, whole), ".0");
 }
 
 }  // namespace detail

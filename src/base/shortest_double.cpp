@@ -40,7 +40,8 @@ void appendPortable(std::string* out, Float value) {
 constexpr int kFractionBits = 22;
 
 bool isWallTime(double value) {
-  return value > 0x1p30 && value < 0x1p31 && value != std::floor(value);
+  return value > 0x1p30 && value < 0x1p31 &&
+         value != static_cast<double>(static_cast<std::int64_t>(value));
 }
 
 /// Returns the decimal fraction, in the given units, that is nearest to `fraction` (in units of

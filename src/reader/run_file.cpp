@@ -2,6 +2,7 @@
 #include "reader/run_file.h"
 
 #include <algorithm>
+#include <cstring>
 #include <sys/stat.h>
 #include <utility>
 
@@ -56,25 +57,29 @@ bool RunFile::open() {
 
 /// A file that cannot be read counts as unchanged: reading it reports why.
 bool RunFile::holdsWhatWasRead() const {
-  KeptBytes first{};
-  KeptBytes last{};
-  return !hasKept_ || !keep(0, &first) || !keep(offset_ - keptBytes(), &last) ||
-         (first == first_ && last == last_);
+  KeptBytes now{};
+  return !hasKept_ || !keep(&now) || now == kept_;
 }
 
-std::size_t RunFile::keptBytes() const {
-  return static_cast<std::size_t>(std::min<std::uint64_t>(offset_, kKeptBytes));
-}
-
-/// @return false if the bytes cannot be read.
-bool RunFile::keep(std::uint64_t offset, KeptBytes* bytes) const {
+/// Copies the first and the last bytes before `offset_`.
+/// @return false if they cannot be read.
+bool RunFile::keep(KeptBytes* kept) const {
+  constexpr std::size_t kHalf = kKeptBytes / 2;
+  std::array<char, kReadAtOnce> bytes;
   std::size_t got = 0;
-  return source_->read(offset, bytes->data(), keptBytes(), &got).ok() && got == keptBytes();
-}
-
-/// REQUIRES: open.
-void RunFile::keepBytes() {
-  hasKept_ = mayGrow_ && keep(0, &first_) && keep(offset_ - keptBytes(), &last_);
+  if (offset_ <= bytes.size()) {
+    const auto all = static_cast<std::size_t>(offset_);
+    if (!source_->read(0, bytes.data(), all, &got).ok() || got != all) {
+      return false;
+    }
+    const std::size_t size = std::min(all, kHalf);
+    std::memcpy(kept->data(), bytes.data(), size);
+    std::memcpy(kept->data() + kHalf, bytes.data() + all - size, size);
+    return true;
+  }
+  char* const last = kept->data() + kHalf;
+  return source_->read(0, kept->data(), kHalf, &got).ok() && got == kHalf &&
+         source_->read(offset_ - kHalf, last, kHalf, &got).ok() && got == kHalf;
 }
 
 bool RunFile::nextBehindDamage(std::string_view* payload) {
@@ -140,7 +145,7 @@ void RunFile::addPassed(Damage damage) {
 
 void RunFile::close() {
   offset_ = reader_->offset();
-  keepBytes();
+  hasKept_ = mayGrow_ && keep(&kept_);
   reader_.reset();
   source_.reset();
 }

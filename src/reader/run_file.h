@@ -87,14 +87,13 @@ class RunFile {
       return size == other.size && inode == other.inode && changed == other.changed;
     }
   };
-  static constexpr std::size_t kKeptBytes = 64;  // more than a version or a scalar takes
+  static constexpr std::size_t kKeptBytes = 128;   // each half takes a version or a scalar
+  static constexpr std::size_t kReadAtOnce = 512;  // faster than two small parts
   using KeptBytes = std::array<char, kKeptBytes>;
 
   static std::optional<Stamp> stampOf(const std::string& path);
   bool holdsWhatWasRead() const;
-  bool keep(std::uint64_t offset, KeptBytes* bytes) const;
-  void keepBytes();
-  std::size_t keptBytes() const;
+  bool keep(KeptBytes* kept) const;
   bool nextBehindDamage(std::string_view* payload);
   bool passDamage();
   void addPassed(Damage damage);
@@ -108,9 +107,7 @@ class RunFile {
   std::uint64_t size_ = 0;      // at the last open()
   std::optional<Stamp> stamp_;  // at the last open(); nothing if the file must be opened again
   std::uint64_t offset_ = 0;    // where to continue
-  // The first and the last bytes before `offset_`, in files that may grow.
-  KeptBytes first_{};
-  KeptBytes last_{};
+  KeptBytes kept_{};            // of a file that may grow: see keep()
   bool hasKept_ = false;
   bool isReplaced_ = false;
   std::vector<Damage> passed_;

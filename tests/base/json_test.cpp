@@ -66,7 +66,8 @@ TEST(JsonNumber, IsNoIntegerWhereItIsReal) {
   EXPECT_EQ(real(-0.0), "-0.0");
   EXPECT_EQ(real(-12), "-12.0");
   EXPECT_EQ(real(0.5), "0.5");
-  EXPECT_EQ(real(1e5), "1e+05");
+  EXPECT_EQ(real(1e5), "100000.0");
+  EXPECT_EQ(real(-1e15), "-1000000000000000.0");
   EXPECT_EQ(real(1'700'000'001), "1700000001.0");
   EXPECT_EQ(real(-1e18 - 4096), "-1000000000000004096.0");
   EXPECT_EQ(real(std::numeric_limits<double>::quiet_NaN()), "\"NaN\"");

@@ -408,7 +408,7 @@ TEST_F(ExportTest, WideCsvNotesColumnsThatDifferOnlyInCase) {
 TEST_F(ExportTest, CsvHasNoDoubleThatLooksLikeAnInteger) {
   writeEvents(kFile, {simpleScalar("x", 0, 1), simpleScalar("x", -3, 2),
                       simpleScalar("x", 100'000, 3), simpleScalar("x", 1e20F, 4)});
-  EXPECT_EQ(exported(exportCsv), "step,x\n1,0.0\n2,-3.0\n3,1e+05\n4,1.0000000200408773e+20\n");
+  EXPECT_EQ(exported(exportCsv), "step,x\n1,0.0\n2,-3.0\n3,100000.0\n4,1.0000000200408773e+20\n");
 }
 
 TEST_F(ExportTest, TagsThatDifferOnlyInInvalidBytesStayDifferent) {
