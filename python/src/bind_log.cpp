@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 #include <utility>
+#include <variant>
 
 #include "steptape/base/error.h"
 #include "steptape/reader/event_file_reader.h"
@@ -14,6 +15,7 @@
 #include "bindings.h"
 #include "gil.h"
 #include "log.h"
+#include "reader/event_values.h"
 
 namespace steptape::python {
 namespace {
@@ -42,13 +44,25 @@ const char* outcomeName(ReadOutcome outcome) {
   }
 }
 
-nb::list damageOf(const Run& run) {
+nb::list damageList(const std::vector<Damage>& all) {
   nb::list found;
-  for (const Damage& damage : run.reader->damage()) {
+  for (const Damage& damage : all) {
     found.append(nb::make_tuple(toStr(damage.path), damage.offset, damage.bytes,
                                 outcomeName(damage.outcome), toStr(damage.status.message())));
   }
   return found;
+}
+
+nb::list damageOf(const Run& run) {
+  return damageList(run.reader->damage());
+}
+
+/// Returns the metadata of the first value of the tag, or of the kind if it is a further one.
+nb::tuple metadataOf(const Series& series) {
+  const event::SummaryMetadata& metadata = series.points->metadata;
+  return nb::make_tuple(toStr(metadata.pluginName), toBytes(metadata.pluginContent),
+                        toStr(metadata.displayName), toStr(metadata.description),
+                        static_cast<int>(metadata.dataClass));
 }
 
 /// Converts a path from the form of os.fsencode().
@@ -66,13 +80,41 @@ std::uint64_t totalBytesBelow(const nb::bytes& encoded) {
   return bytes;
 }
 
-/// Returns the wall time and the writer of the first event of `path`; None if it has none yet.
+/// Returns the wall time, the writer and the version of the file ("" if it is not there) of the
+/// first event of `path`; None if it has none yet.
 nb::object firstEvent(const nb::bytes& path) {
   event::Event event;
   if (EventFileReader(toString(path)).next(&event) != ReadOutcome::kRecord) {
     return nb::none();
   }
-  return nb::make_tuple(event.wallTime, toStr(event.sourceWriter));
+  const auto* const version = std::get_if<event::FileVersion>(&event.what);
+  return nb::make_tuple(event.wallTime, toStr(event.sourceWriter),
+                        toStr(version == nullptr ? "" : version->version));
+}
+
+/// Returns step and wall time of the last event of old files that TensorBoard's EventAccumulator
+/// compares later steps with; -1 and -1 if there is none.
+///
+/// @source tensorboard/backend/event_processing/event_accumulator.py at 2.21,
+///         _MaybePurgeOrphanedData()
+nb::tuple mostRecent(const std::vector<nb::bytes>& paths) {
+  std::int64_t step = -1;
+  double wallTime = -1;
+  bool hasRestarts = false;
+  for (const nb::bytes& path : paths) {
+    EventFileReader reader(toString(path));
+    for (event::Event event; reader.next(&event) == ReadOutcome::kRecord;) {
+      if (const auto* const version = std::get_if<event::FileVersion>(&event.what)) {
+        hasRestarts = ::steptape::detail::hasRestarts(*version);
+      }
+      const bool isBack = event.step < step && std::holds_alternative<event::Summary>(event.what);
+      if (!hasRestarts && !isBack) {
+        step = event.step;
+        wallTime = event.wallTime;
+      }
+    }
+  }
+  return nb::make_tuple(step, wallTime);
 }
 
 nb::list strings(const std::vector<std::string>& all) {
@@ -85,7 +127,7 @@ nb::list strings(const std::vector<std::string>& all) {
 
 nb::object steps(const Series& series) {
   const TagSeries& points = *series.points;
-  if (series.isScalar()) {
+  if (series.isScalar) {
     return arrayOf(points.scalars.steps.data(), points.scalars.size(), series.points);
   }
   constexpr std::int64_t kStride = sizeof(ValueLocation) / sizeof(std::int64_t);
@@ -96,7 +138,7 @@ nb::object steps(const Series& series) {
 
 nb::object wallTimes(const Series& series) {
   const TagSeries& points = *series.points;
-  if (series.isScalar()) {
+  if (series.isScalar) {
     return arrayOf(points.scalars.wallTimes.data(), points.scalars.size(), series.points);
   }
   constexpr std::int64_t kStride = sizeof(ValueLocation) / sizeof(double);
@@ -156,7 +198,10 @@ void bindLog(nb::module_& module) {
           "replaced_files",
           [](const LogHandle& self) { return strings(replacedFilesOf(*self.log)); },
           "Files that the last call found truncated or replaced, and read from their start.")
-      .def("runs", [](const LogHandle& self) { return runsOf(self.log); });
+      .def("runs", [](const LogHandle& self) { return runsOf(self.log); })
+      .def(
+          "unreadable", [](const LogHandle& self) { return damageList(self.log->unreadable()); },
+          "The directories that the last update() could not read, as Run.damage().");
 
   nb::class_<Run>(module, "Run", "A run as of the last Log.update().")
       .def_prop_ro("name", [](const Run& run) { return toStr(run.reader->name()); })
@@ -168,7 +213,11 @@ void bindLog(nb::module_& module) {
   nb::class_<Series>(module, "Series", "All values of one tag in one run.")
       .def_prop_ro("run", [](const Series& series) { return toStr(series.run->name()); })
       .def_prop_ro("tag", [](const Series& series) { return toStr(series.tag); })
-      .def_prop_ro("is_scalar", &Series::isScalar)
+      .def_ro("is_scalar", &Series::isScalar)
+      .def_prop_ro(
+          "is_rounded",
+          [](const Series& series) { return series.isScalar && series.points->isRounded; },
+          "Whether integers were rounded, because no double equals them.")
       .def_prop_ro("plugin", [](const Series& series) { return toStr(series.plugin()); })
       .def_prop_ro(
           "plugin_content",
@@ -180,12 +229,17 @@ void bindLog(nb::module_& module) {
       .def_prop_ro("steps", &steps)
       .def_prop_ro("wall_times", &wallTimes)
       .def_prop_ro("scalar_values", &scalarValues)
-      .def("__len__", [](const Series& series) { return series.points->size(); });
+      .def_prop_ro("metadata", &metadataOf,
+                   "Plugin, its content, display name, description and data class of the tag.")
+      .def("__len__", [](const Series& series) { return series.part().size(); });
 
   module.def("total_bytes", &totalBytesBelow, "path"_a,
              "The bytes of all event files in and below a directory.");
-  module.def("first_event", &firstEvent, "path"_a,
-             "Wall time and writer of a file's first event; None if there is no event yet.");
+  module.def("most_recent", &mostRecent, "paths"_a,
+             "Step and wall time with which EventAccumulator compares steps of old files.");
+  module.def(
+      "first_event", &firstEvent, "path"_a,
+      "Wall time, writer and version in a file's first event; None if there is no event yet.");
 }
 
 }  // namespace steptape::python

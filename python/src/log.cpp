@@ -7,7 +7,6 @@
 #include <mutex>
 #include <utility>
 
-#include "steptape/event/plugin_content.h"
 #include "steptape/reader/run_files.h"
 
 #include "gil.h"
@@ -51,17 +50,21 @@ std::function<bool(const RunFiles& run)> wantsByName(nb::object wants) {
   };
 }
 
-/// Returns the points of `series` from `first` on.
-std::shared_ptr<const TagSeries> copyFrom(const TagSeries& series, std::size_t first) {
+/// Returns the new points of one kind.
+std::shared_ptr<const TagSeries> newPoints(const ::steptape::detail::SeriesPart& part) {
   auto copy = std::make_shared<TagSeries>();
-  copy->metadata = series.metadata;
-  const auto tail = [first](const auto& column) {
-    const auto begin = column.begin() + static_cast<std::ptrdiff_t>(std::min(first, column.size()));
+  copy->metadata = part.series->metadata;
+  copy->isRounded = part.series->isRounded;
+  const auto tail = [&](const auto& column) {
+    const auto begin = column.begin() + static_cast<std::ptrdiff_t>(part.firstNew());
     return std::decay_t<decltype(column)>(begin, column.end());
   };
-  copy->scalars = {tail(series.scalars.wallTimes), tail(series.scalars.steps),
-                   tail(series.scalars.values)};
-  copy->values = tail(series.values);
+  if (part.isScalar) {
+    const ScalarColumns& scalars = part.series->scalars;
+    copy->scalars = {tail(scalars.wallTimes), tail(scalars.steps), tail(scalars.values)};
+  } else {
+    copy->values = tail(part.series->values);
+  }
   return copy;
 }
 
@@ -94,10 +97,6 @@ event::Value Log::value(const RunReader& run, const ValueLocation& location) con
   return value;
 }
 
-bool Series::isScalar() const {
-  return plugin() == event::kScalarsPlugin && points->values.empty();
-}
-
 std::vector<Run> runsOf(const std::shared_ptr<Log>& log) {
   std::vector<Run> runs;
   for (const auto& [name, reader] : log->runs()) {
@@ -110,7 +109,9 @@ std::vector<Series> seriesOf(const Run& run) {
   std::vector<Series> all;
   all.reserve(run.reader->tags().size());
   for (const auto& [tag, points] : run.reader->tags()) {
-    all.push_back({run.log, run.reader, tag, {run.log, &points}});
+    for (const ::steptape::detail::SeriesPart& part : ::steptape::detail::partsOf(points)) {
+      all.push_back({run.log, run.reader, tag, {run.log, part.series}, part.isScalar});
+    }
   }
   return all;
 }
@@ -128,8 +129,10 @@ std::vector<Series> readNew(const std::shared_ptr<Log>& log, const nb::object& p
   std::vector<Series> added;
   for (const auto& [name, reader] : log->runs()) {
     for (const auto& [tag, points] : reader.tags()) {
-      if (points.firstNew < points.size()) {
-        added.push_back({log, &reader, tag, copyFrom(points, points.firstNew)});
+      for (const ::steptape::detail::SeriesPart& part : ::steptape::detail::partsOf(points)) {
+        if (part.firstNew() < part.size()) {
+          added.push_back({log, &reader, tag, newPoints(part), part.isScalar});
+        }
       }
     }
   }

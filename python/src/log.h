@@ -12,6 +12,8 @@
 
 #include "steptape/reader/log_dir.h"
 
+#include "reader/series_parts.h"
+
 namespace steptape::python {
 
 namespace nb = nanobind;
@@ -39,6 +41,8 @@ class Log {
 
   /// REQUIRES: no update() runs at the same time.
   const std::map<std::string, RunReader>& runs() const { return dir_.runs(); }
+  /// REQUIRES: as runs().
+  const std::vector<Damage>& unreadable() const { return dir_.unreadable(); }
 
  private:
   mutable std::shared_mutex mutex_;  // never locked by a thread that holds the GIL
@@ -46,7 +50,7 @@ class Log {
   LogDir dir_;
 };
 
-/// A series of a run, at the time of the last update().
+/// One kind of value under a tag of a run, at the time of the last update().
 ///
 /// @threads Thread-compatible: const calls may run concurrently.
 struct Series {
@@ -54,9 +58,10 @@ struct Series {
   const RunReader* run;
   std::string tag;
   std::shared_ptr<const TagSeries> points;  ///< The log's own, or a copy of the new points.
+  bool isScalar;                            ///< Whether it is `points->scalars`; else the values.
 
-  const std::string& plugin() const { return points->metadata.pluginName; }
-  bool isScalar() const;
+  ::steptape::detail::SeriesPart part() const { return {points.get(), isScalar}; }
+  const std::string& plugin() const { return part().plugin(); }
 };
 
 /// A run of a log.
@@ -66,6 +71,7 @@ struct Run {
 };
 
 std::vector<Run> runsOf(const std::shared_ptr<Log>& log);
+/// Returns the series ordered by tag, the scalars of a tag before its other kinds.
 std::vector<Series> seriesOf(const Run& run);
 
 /// Returns the files that the last update() found truncated or replaced, and read from their start.

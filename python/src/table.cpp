@@ -33,7 +33,7 @@ Table::Table(const std::vector<Series>& series) {
   Numbering tags(&tagNames_);
   for (const Series& each : series) {
     const std::size_t size = each.points->scalars.size();
-    if (each.isScalar() && size > 0) {
+    if (each.isScalar && size > 0) {
       parts_.push_back(
           {each.points, rows_, runs.numberOf(each.run->name()), tags.numberOf(each.tag)});
       rows_ += size;

@@ -57,12 +57,12 @@ class Follower:
         for file in replaced:
             warnings.warn(f"steptape.follow(): {file} was truncated or replaced; read from its start again",
                           ReplacedFileWarning, stacklevel=stacklevel)
-        for run in self._log.runs():
-            for path, offset, _, kind, message in run.damage():
-                if kind != "truncated" and (path, offset) not in self._known_damage:
-                    self._known_damage.add((path, offset))
-                    warnings.warn(f"steptape.follow(): {message}; the rest is read", DamageWarning,
-                                  stacklevel=stacklevel)
+        damage = [*self._log.unreadable(), *(each for run in self._log.runs() for each in run.damage())]
+        for path, offset, _, kind, message in damage:
+            if kind != "truncated" and (path, offset) not in self._known_damage:
+                self._known_damage.add((path, offset))
+                warnings.warn(f"steptape.follow(): {message}; the rest is read", DamageWarning,
+                              stacklevel=stacklevel)
 
     def __iter__(self) -> Iterator[Series]:
         """Yields what update() returns, without end; sleeps `interval` seconds if nothing is new."""

@@ -23,6 +23,14 @@ class EmptyLogWarning(UserWarning):
     """There is no event file to read."""
 
 
+class MixedTagWarning(UserWarning):
+    """A program logged several kinds of values under one tag; see Run."""
+
+
+class RoundedWarning(UserWarning):
+    """Scalars were integers that no double equals; the nearest doubles were read."""
+
+
 def read(path: Path, *, run: Optional[Pattern] = None, tag: Optional[Pattern] = None,
          threads: Optional[int] = None, purge: str = "restarts",
          progress: _progress.Progress = None) -> Runs:
@@ -42,8 +50,10 @@ def read(path: Path, *, run: Optional[Pattern] = None, tag: Optional[Pattern] = 
 
     Raises FileNotFoundError if the path does not exist, OSError if it cannot be read, ValueError for a
     wrong argument. Ctrl-C ends a read. Warns with EmptyLogWarning if there is no event file, and with
-    DamageWarning if files are damaged; every intact record is read. There is no warning about a file
-    that ends inside a record, because its writer may still be running; Runs.damage lists it.
+    DamageWarning if files are damaged or directories cannot be read; every intact record is read. There
+    is no warning about a file that ends inside a record, because its writer may still be running;
+    Runs.damage lists it. Warns with MixedTagWarning of a tag with several kinds of values, which are
+    all read, and with RoundedWarning of integers beyond 2^53 that become doubles.
 
     The GIL is released, so other threads run meanwhile. Scalars take 24 bytes of memory each, other
     values 40, whatever their size.
@@ -54,7 +64,7 @@ def read(path: Path, *, run: Optional[Pattern] = None, tag: Optional[Pattern] = 
     log = _core.Log(os.fsencode(name), threads=default_threads() if threads is None else threads,
                     purge=purge, wants=wants(run))
     _progress.update(log, os.fsencode(name), progress)
-    runs = Runs(log.runs(), wants(tag))
+    runs = Runs(log.runs(), wants(tag), log.unreadable())
     warn(runs, name, run)
     return runs
 
@@ -68,3 +78,21 @@ def warn(runs: Runs, path: str, run: Optional[Pattern]) -> None:
     if damage:
         warnings.warn(f"steptape.read(): got {len(damage)} damaged places and read the rest; the first: "
                       f"{damage[0].message}. Runs.damage lists all", DamageWarning, stacklevel=3)
+    mixed = [(each, tag) for each in runs.values() for tag in each.mixed_tags()]
+    if mixed:
+        first, tag = mixed[0]
+        kinds = first.kinds(tag)
+        got = " and ".join(f"{len(first[tag, kind])} {kind}" for kind in dict.fromkeys(kinds))
+        warnings.warn(f"steptape.read(): got {got} under the tag {tag!r} of run {first.name!r}; expected one "
+                      f"kind{more(mixed)}. run[tag] has the {kinds[0]}, run[tag, {kinds[1]!r}] the "
+                      f"{kinds[1]}. TensorBoard shows one of them at most", MixedTagWarning, stacklevel=3)
+    rounded = [series for series in runs._scalars() if series.is_rounded]
+    if rounded:
+        warnings.warn(f"steptape.read(): got integers that no double equals under the tag "
+                      f"{rounded[0].tag!r} of run {rounded[0].run!r}{more(rounded)}; they are rounded",
+                      RoundedWarning, stacklevel=3)
+
+
+def more(found: list) -> str:
+    """Tells that the first of several is named."""
+    return "" if len(found) == 1 else f", and in {len(found) - 1} more"

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 from . import _core
 from ._filters import Wants
@@ -15,7 +16,7 @@ from ._series import Series, kind_of
 
 @dataclass(frozen=True)
 class Damage:
-    """Bytes of a file that are not a whole event."""
+    """Bytes of a file that are not a whole event, or a directory that cannot be read."""
 
     path: str
     offset: int
@@ -54,12 +55,18 @@ class Names:
 
 
 class Run(Scalars, Names):
-    """The tags of one run: a mapping from tag to Series, ordered by tag."""
+    """The tags of one run: a mapping from tag to Series, ordered by tag.
+
+    A tag under which a program logged several kinds of values has a Series for each: run[tag] is that of
+    its scalars, if there are any, and run[tag, "histograms"] that of its histograms.
+    """
 
     def __init__(self, native: _core.Run, wants: Optional[Wants]):
         self._native = native
-        self._series = {series.tag: series for series in native.series()
-                        if wants is None or wants(series.tag)}
+        self._series: dict[str, list[_core.Series]] = {}
+        for series in native.series():
+            if wants is None or wants(series.tag):
+                self._series.setdefault(series.tag, []).append(series)
 
     @property
     def name(self) -> str:
@@ -82,20 +89,43 @@ class Run(Scalars, Names):
     @property
     def hparams(self) -> dict[str, Any]:
         """The hyperparameters of the run; empty if it logged none."""
-        for series in self._series.values():
+        for series in self._natives():
             if series.plugin == "hparams" and (found := _core.session_hparams(series)) is not None:
                 return found
         return {}
 
     def tags(self, kind: Optional[str] = None) -> list[str]:
-        """The tags of one kind of Series, or all tags."""
-        return [tag for tag, series in self._series.items() if kind in (None, kind_of(series))]
+        """The tags that have one kind of Series, or all tags."""
+        return [tag for tag, kinds in self._series.items()
+                if kind is None or any(kind_of(series) == kind for series in kinds)]
+
+    def mixed_tags(self) -> list[str]:
+        """The tags that have several kinds of values."""
+        return [tag for tag, kinds in self._series.items() if len(kinds) > 1]
+
+    def kinds(self, tag: str) -> list[str]:
+        """The kinds of values under a tag: one, unless a program logged several under it."""
+        return [kind_of(series) for series in self._series[tag]]
+
+    def series(self, kind: Optional[str] = None) -> Iterator[Series]:
+        """Every Series of one kind, or every Series, ordered by tag."""
+        return (Series(series) for series in self._natives() if kind in (None, kind_of(series)))
+
+    def _natives(self) -> Iterator[_core.Series]:
+        return itertools.chain.from_iterable(self._series.values())
 
     def _scalars(self) -> list[_core.Series]:
-        return [series for series in self._series.values() if series.is_scalar]
+        return [series for series in self._natives() if series.is_scalar]
 
-    def __getitem__(self, tag: str) -> Series:
-        return Series(self._series[tag])
+    def __getitem__(self, tag: Union[str, tuple[str, str]]) -> Series:
+        """run[tag], or run[tag, kind] for one kind of several. Raises KeyError if there is none."""
+        if not isinstance(tag, tuple):
+            return Series(self._series[tag][0])
+        name, kind = tag
+        for series in self._series[name]:
+            if kind_of(series) == kind:
+                return Series(series)
+        raise KeyError(f"{name!r}: got no values of the kind {kind!r}; expected one of {self.kinds(name)}")
 
     def __contains__(self, tag: object) -> bool:
         return tag in self._series
@@ -116,19 +146,20 @@ class Runs(Scalars, Names):
     It does not change when the files grow. It is thread-safe.
     """
 
-    def __init__(self, natives: list[_core.Run], wants_tag: Optional[Wants]):
+    def __init__(self, natives: list[_core.Run], wants_tag: Optional[Wants],
+                 unreadable: Sequence[tuple] = ()):
         self._runs = {native.name: Run(native, wants_tag) for native in natives}
+        self._unreadable = [Damage(*each) for each in unreadable]
 
     @property
     def damage(self) -> list[Damage]:
-        """What could not be read; empty if all files are intact."""
-        return [damage for run in self._runs.values() for damage in run.damage]
+        """What could not be read, of files and of directories; empty if everything was."""
+        return self._unreadable + [damage for run in self._runs.values() for damage in run.damage]
 
     def series(self, kind: Optional[str] = None) -> Iterator[Series]:
         """Every Series of one kind, or every Series, run by run."""
         for run in self._runs.values():
-            for tag in run.tags(kind):
-                yield run[tag]
+            yield from run.series(kind)
 
     def _scalars(self) -> list[_core.Series]:
         return [series for run in self._runs.values() for series in run._scalars()]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, Callable
 
@@ -39,7 +40,7 @@ class LazyValues(Sequence):
 
 
 class Series:
-    """All values of one tag in one run, in the order of writing.
+    """All values of one kind under one tag in one run, in the order of writing.
 
     Values that a restart discarded are not included; see read().
     """
@@ -70,6 +71,11 @@ class Series:
         return self._native.plugin
 
     @property
+    def is_rounded(self) -> bool:
+        """Whether scalars were integers that no double equals; `values` has the nearest doubles."""
+        return self._native.is_rounded
+
+    @property
     def display_name(self) -> str:
         return self._native.display_name
 
@@ -90,7 +96,11 @@ class Series:
 
     @property
     def times(self) -> np.ndarray:
-        """wall_times as datetime64[ns], in UTC; a copy."""
+        """wall_times as datetime64[ns], in UTC; a copy.
+
+        NaT where a time is not a number, or not from 1677 to 2262, which datetime64[ns] holds; of the
+        latter, a warning names the first.
+        """
         return to_datetime(self.wall_times)
 
     @property
@@ -118,4 +128,12 @@ def kind_of(native: _core.Series) -> str:
 
 
 def to_datetime(seconds: np.ndarray) -> np.ndarray:
-    return np.rint(seconds * 1e9).astype("int64").view("datetime64[ns]")
+    nanoseconds = np.rint(seconds * 1e9)
+    fits = np.abs(nanoseconds) < 2.0 ** 63  # false for NaN
+    wrong = seconds[~fits & np.isfinite(seconds)]
+    if len(wrong):
+        warnings.warn(f"steptape: got {len(wrong)} wall times such as {wrong[0]!s}; expected seconds since "
+                      "1970, from the years 1677 to 2262. Milliseconds? They become NaT", UserWarning,
+                      stacklevel=3)
+    # NaT is the smallest integer.
+    return np.where(fits, nanoseconds, -2.0 ** 63).astype("int64").view("datetime64[ns]")

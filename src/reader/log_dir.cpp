@@ -51,6 +51,7 @@ struct LogDir::State {
   RunReaderOptions options;
   std::function<bool(const RunFiles& run)> wants;
   Status lastError;
+  std::vector<Damage> unreadable;
   std::map<std::string, RunReader> runs;
   std::vector<FollowedRun> followed;     // the same, by number, in the order found
   std::atomic<std::uint64_t> bytes = 0;  // read by this update()
@@ -62,8 +63,9 @@ struct LogDir::State {
 std::vector<LogDir::State::NewRun> LogDir::State::findNewRuns() {
   std::vector<RunFiles> all;
   lastError = Status();
+  unreadable.clear();
   try {
-    all = listRuns(path);
+    all = listRuns(path, &unreadable);
   } catch (const Error& error) {
     lastError = Status(error.code(), error.what());
   }
@@ -209,6 +211,9 @@ const std::map<std::string, RunReader>& LogDir::runs() const {
 }
 const Status& LogDir::lastError() const {
   return state_->lastError;
+}
+const std::vector<Damage>& LogDir::unreadable() const {
+  return state_->unreadable;
 }
 
 }  // namespace steptape

@@ -19,7 +19,7 @@ using detail::unexpected;
 Status decodeBuckets(const event::SummaryHistogram& found, HistogramValue* histogram) {
   const std::vector<double>& counts = found.bucketCounts;
   const std::vector<double>& limits = found.bucketLimits;
-  const auto isFilled = [](double count) { return count > 0; };
+  const auto isFilled = [](double count) { return count != 0; };  // also NaN
   const auto first = std::find_if(counts.begin(), counts.end(), isFilled);
   const auto end = std::find_if(counts.rbegin(), counts.rend(), isFilled).base();
   histogram->buckets.clear();

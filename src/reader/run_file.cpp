@@ -2,13 +2,16 @@
 #include "reader/run_file.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <string_view>
 #include <sys/stat.h>
 #include <utility>
 
 #include "steptape/base/error.h"
 
 #include "base/got_expected.h"
+#include "base/text.h"
 
 namespace steptape::detail {
 
@@ -100,8 +103,45 @@ bool RunFile::nextBehindDamage(std::string_view* payload) {
       end_ = std::move(damage);
       return false;
     }
+    if (Status status = begin_ == 0 ? isCompressed() : Status(); !status.ok()) {
+      // Whatever looks like a record in compressed bytes is none.
+      damage.outcome = ReadOutcome::kCorrupt;
+      damage.status = std::move(status);
+      end_ = std::move(damage);
+      return false;
+    }
     searched_ = std::move(damage);
   }
+}
+
+/// @return an error that tells how to decompress the file, if a compressor has written it.
+Status RunFile::isCompressed() const {
+  struct Format {
+    std::string_view magic;
+    const char* name;
+  };
+  static constexpr Format kFormats[] = {{"\x1f\x8b", "gzip"},
+                                        {"\x28\xb5\x2f\xfd", "zstd"},
+                                        {"\xfd"
+                                         "7zXZ",
+                                         "xz"},
+                                        {"BZh", "bzip2"}};
+  std::array<char, 8> begin{};
+  std::size_t got = 0;
+  if (!source_->read(0, begin.data(), begin.size(), &got).ok()) {
+    return Status();
+  }
+  const std::string_view bytes(begin.data(), got);
+  for (const auto& [magic, name] : kFormats) {
+    if (startsWith(bytes, magic)) {
+      const std::string program = name;
+      return Status(ErrorCode::kDataLoss, path_ + ": " +
+                                              gotExpected("a file compressed with " + program,
+                                                          "an event file. Decompress it first: " +
+                                                              program + " --decompress --keep"));
+    }
+  }
+  return Status();
 }
 
 /// Continues after damage.

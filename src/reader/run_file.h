@@ -95,6 +95,7 @@ class RunFile {
   bool holdsWhatWasRead() const;
   bool keep(KeptBytes* kept) const;
   bool nextBehindDamage(std::string_view* payload);
+  Status isCompressed() const;
   bool passDamage();
   void addPassed(Damage damage);
   std::uint64_t bytesFrom(std::uint64_t offset) const;

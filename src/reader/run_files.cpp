@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "steptape/base/error.h"
+#include "steptape/reader/run_reader.h"
 
 #include "base/directory_entries.h"
 #include "tfrecord/event_file_name.h"
@@ -57,7 +58,9 @@ Listing list(const fs::path& directory, std::error_code* error) {
 
 class RunFinder {
  public:
-  explicit RunFinder(fs::path root) : root_(std::move(root)) {}
+  /// @param unreadable As that of listRuns().
+  RunFinder(fs::path root, std::vector<Damage>* unreadable)
+      : root_(std::move(root)), unreadable_(unreadable) {}
 
   /// @return why the root cannot be read.
   std::error_code findAll() {
@@ -65,7 +68,7 @@ class RunFinder {
     // Follows links last, so that a run has the name of its own directory: "latest -> run_7" does
     // not rename a run, and does not move a run when it is changed to the next one.
     for (std::size_t i = 0; i < links_.size(); ++i) {
-      static_cast<void>(visit(links_[i]));
+      visitBelow(links_[i]);
     }
     return error;
   }
@@ -90,12 +93,26 @@ class RunFinder {
     }
     links_.insert(links_.end(), listing.links.begin(), listing.links.end());
     for (const fs::path& child : listing.directories) {
-      static_cast<void>(visit(child));
+      visitBelow(child);
     }
     return error;
   }
 
+  void visitBelow(const fs::path& directory) {
+    const std::error_code error = visit(directory);
+    const bool isGone =
+        error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory;
+    if (error && !isGone && unreadable_ != nullptr) {
+      const std::string path = directory.string();
+      unreadable_->push_back(
+          {path, 0, 0, ReadOutcome::kIoError,
+           Status(ErrorCode::kIoError,
+                  "cannot read " + path + ": " + error.message() + "; its runs are left out")});
+    }
+  }
+
   fs::path root_;
+  std::vector<Damage>* unreadable_;
   std::set<fs::path> visited_;
   std::deque<fs::path> links_;  // a deque: elements do not move while it grows
 };
@@ -117,14 +134,14 @@ std::uint64_t totalBytes(const RunFiles& run) {
   return bytes;
 }
 
-std::vector<RunFiles> listRuns(const std::string& pathAsGiven) {
+std::vector<RunFiles> listRuns(const std::string& pathAsGiven, std::vector<Damage>* unreadable) {
   const std::string path = withoutTrailingSlashes(pathAsGiven);
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (fs::exists(status) && !fs::is_directory(status)) {
     return {runOfFile(path)};
   }
-  RunFinder finder(path);
+  RunFinder finder(path, unreadable);
   error = finder.findAll();
   if (error) {
     throw Error(ErrorCode::kIoError, "cannot read " + path + ": " + error.message());

@@ -30,7 +30,7 @@ event::Value takeValue(FuzzInput* input) {
     return value;
   }
   value.metadata.emplace();
-  value.metadata->pluginName = kPlugins[tag];
+  value.metadata->pluginName = kPlugins[input->below(4) == 0 ? input->below(3) : tag];
   value.metadata->displayName = std::string(input->below(2), 'd');
   event::Tensor tensor;
   tensor.type = event::TensorType::kFloat;
@@ -91,7 +91,8 @@ bool isSameSeries(const TagSeries& a, const TagSeries& b) {
   return isSameMetadata(a.metadata, b.metadata) && a.scalars.steps == b.scalars.steps &&
          isSameList(a.scalars.wallTimes, b.scalars.wallTimes, hasSameBits<double>) &&
          isSameList(a.scalars.values, b.scalars.values, hasSameBits<double>) &&
-         isSameList(a.values, b.values, isSameLocation);
+         isSameList(a.values, b.values, isSameLocation) &&
+         isSameList(a.others, b.others, isSameSeries);
 }
 
 void requireSame(const RunReader& a, const RunReader& b, const char* promise) {
@@ -108,17 +109,25 @@ void requireSame(const RunReader& a, const RunReader& b, const char* promise) {
           promise);
 }
 
+void checkValues(const RunReader& run, const std::string& tag, const TagSeries& series) {
+  for (const ValueLocation& location : series.values) {
+    event::Value value;
+    require(run.value(location, &value).ok(), "a value is where its location says");
+    require(value.tag == tag || !series.metadata.pluginName.compare(0, 5, kGraphsPlugin, 5),
+            "a value has its tag");
+  }
+}
+
 void checkRun(RunReader* run, std::string_view lastFile) {
   require(run->update() == 0, "a second update() finds nothing");
   for (const auto& [tag, series] : run->tags()) {
     require(series.scalars.wallTimes.size() == series.scalars.steps.size() &&
                 series.scalars.values.size() == series.scalars.steps.size(),
             "columns have one length");
-    for (const ValueLocation& location : series.values) {
-      event::Value value;
-      require(run->value(location, &value).ok(), "a value is where its location says");
-      require(value.tag == tag || !series.metadata.pluginName.compare(0, 5, kGraphsPlugin, 5),
-              "a value has its tag");
+    checkValues(*run, tag, series);
+    for (const TagSeries& other : series.others) {
+      require(other.scalars.size() == 0 && other.others.empty(), "a further kind has values only");
+      checkValues(*run, tag, other);
     }
   }
   std::uint64_t end = 0;

@@ -8,10 +8,12 @@ import unittest
 
 import numpy as np
 from tensorboard.backend.event_processing import event_accumulator as theirs
+from tensorboard.backend.event_processing import event_multiplexer
 from tensorboard.util import tensor_util
 
 import logs
 from steptape.compat import event_accumulator as ours
+from steptape.compat import event_multiplexer as our_multiplexer
 
 ALL = theirs.STORE_EVERYTHING_SIZE_GUIDANCE
 # Of two forms: over there the values of one form are among the tensors.
@@ -74,9 +76,7 @@ class SameAsTensorBoard(unittest.TestCase):
             got, expected = (each.Tags() for each in self.pair(directory, ALL))
             # Here, values written as tensors are listed by their kind.
             found = {tag for kind in (*KINDS, "tensors") for tag in got[kind]}
-            # Over there a record of hyperparameters that comes with a tensor is one.
-            self.assertEqual(found, {tag for kind in (*KINDS, "tensors") for tag in expected[kind]
-                                     if not tag.startswith("_hparams_")})
+            self.assertEqual(found, {tag for kind in (*KINDS, "tensors") for tag in expected[kind]})
             for kind in KINDS:
                 self.assertLessEqual(set(expected[kind]), set(got[kind]))
             for kind in ("graph", "meta_graph"):
@@ -116,6 +116,51 @@ class SameAsTensorBoard(unittest.TestCase):
             self.assertEqual(got.GetSourceWriter(), expected.GetSourceWriter())
 
         self.for_each_run(check)
+
+    def test_gives_the_same_metadata(self):
+        def check(directory):
+            got, expected = self.pair(directory, ALL)
+            for tag, metadata in expected.summary_metadata.items():
+                if not metadata.plugin_data.plugin_name:
+                    continue  # here it is that of a later value, which names one
+                with self.subTest(tag=tag):
+                    mine = got.SummaryMetadata(tag)
+                    for name in ("display_name", "summary_description", "data_class"):
+                        self.assertEqual(getattr(mine, name), getattr(metadata, name))
+                    for name in ("plugin_name", "content"):
+                        self.assertEqual(getattr(mine.plugin_data, name), getattr(metadata.plugin_data, name))
+
+        self.for_each_run(check, leave_out=TWO_FORMS)
+
+    def test_gives_the_same_version_and_most_recent_step(self):
+        def check(directory):
+            got, expected = self.pair(directory, ALL)
+            for name in ("file_version", "most_recent_step", "most_recent_wall_time"):
+                self.assertEqual(getattr(got, name), getattr(expected, name), name)
+
+        self.for_each_run(check)
+
+    def test_gives_the_same_graphs(self):
+        def check(directory):
+            got, expected = self.pair(directory, ALL)
+            if expected.Tags()["graph"]:
+                self.assertEqual(got.Graph(), expected.Graph())
+            for tag in expected.Tags()["run_metadata"]:
+                self.assertEqual(got.RunMetadata(tag), expected.RunMetadata(tag))
+
+        self.for_each_run(check)
+
+    def test_gives_the_same_through_a_multiplexer(self):
+        got, expected = (module.EventMultiplexer(size_guidance=ALL).AddRunsFromDirectory(
+            f"{self.log_dir}/cpp/compatible").Reload() for module in (our_multiplexer, event_multiplexer))
+        self.assertEqual(got.RunPaths(), expected.RunPaths())
+        self.assertGreater(len(got.Runs()), 5)
+        for run, tags in expected.Runs().items():
+            if f"cpp/compatible/{run}" in TWO_FORMS:
+                continue
+            for tag in tags["scalars"]:
+                self.assertEqual([fields(each) for each in got.Scalars(run, tag)],
+                                 [fields(each) for each in expected.Scalars(run, tag)])
 
     def test_gives_what_plugins_keep(self):
         got, expected = self.pair(f"{self.log_dir}/new_style", ALL)

@@ -26,7 +26,7 @@ UNREADABLE = ("new_style", "torch/tensors", "steps_back")
 
 def plain(cell):
     """Cells that are equal where the values are: arrays and lists as tuples, NaN as text."""
-    if isinstance(cell, (np.ndarray, list)):
+    if isinstance(cell, (np.ndarray, list, tuple)):
         return tuple(plain(each) for each in cell)
     return "nan" if isinstance(cell, float) and cell != cell else cell
 
@@ -150,6 +150,42 @@ class SameAsTbparse(unittest.TestCase):
             self.assertEqual(len(samples), frames)
             self.assertLessEqual(np.abs(samples).max(), 1)
         self.assertEqual(set(table["content_type"]), {"audio/wav"})
+
+    def test_computes_the_same_from_histograms(self):
+        counts, limits = np.array([0, 3, 0, 5, 2]), np.array([-1, 0, 0.5, 2, 2.5])
+        x = np.linspace(-2, 3, 11)
+        mine, other = SummaryReader, tbparse.SummaryReader
+        np.testing.assert_allclose(mine.histogram_to_cdf(counts, limits, x),
+                                   other.histogram_to_cdf(counts, limits, x))
+        for got, expected in zip(mine.histogram_to_pdf(counts, limits, x),
+                                 other.histogram_to_pdf(counts, limits, x)):
+            np.testing.assert_allclose(got, expected)
+        for bounds in ((-1, 2.5, 7), (-3, 4, 5), (None, None, 30), (1, 1, 4)):
+            for got, expected in zip(mine.histogram_to_bins(counts, limits, *bounds),
+                                     other.histogram_to_bins(counts, limits, *bounds)):
+                np.testing.assert_allclose(got, expected, atol=1e-12, err_msg=str(bounds))
+        rows = np.array([[0, 1, 2], [1, 3, 4]])
+        for name, expected in other.tensor_to_histogram(rows).items():
+            np.testing.assert_array_equal(mine.tensor_to_histogram(rows)[name], expected)
+
+    def test_gives_the_same_raw_events(self):
+        directory = self.path("compatible")
+        path = os.path.join(directory, os.listdir(directory)[0])
+        got, expected = (reader(path) for reader in (SummaryReader, tbparse.SummaryReader))
+        self.assertEqual(got.raw_tags.keys(), expected.raw_tags.keys())
+        mine, other = got.raw_events, expected.raw_events
+        self.assertEqual(mine.keys(), other.keys())
+        for kind, events_of in other.items():
+            self.assertEqual(mine[kind].keys(), events_of.keys())
+        for tag, events in other["scalars"].items():
+            self.assertEqual([plain(tuple(each)) for each in mine["scalars"][tag]],
+                             [plain((each.wall_time, each.step, each.value)) for each in events])
+
+    def test_has_the_same_children(self):
+        got, expected = self.readers("cpp/compatible")
+        self.assertEqual(list(got.children), list(expected.children))
+        with self.assertRaises(ValueError):
+            got.get_raw_tags()
 
     def test_raises_the_same_errors(self):
         for reader in (SummaryReader, tbparse.SummaryReader):

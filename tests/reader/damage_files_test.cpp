@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "steptape/reader/log_dir.h"
+
 #include "reader/run_contents.h"
 #include "reader/run_fixture.h"
 
@@ -197,6 +199,35 @@ TEST_F(ForbiddenFiles, InADirectoryThatMayNotBeListedAreLeftOut) {
               }
             }),
             "cannot read " + path("secret") + ": Permission denied");
+}
+
+TEST_F(ForbiddenFiles, NamesADirectoryThatMayNotBeListed) {
+  writeEvents("secret/events.out.tfevents.1", {});
+  fs::permissions(path("secret"), fs::perms::none);
+  EXPECT_EQ(asNobody([&]() -> std::string {
+              std::vector<Damage> unreadable;
+              listRuns(root_, &unreadable);
+              LogDir log(root_);
+              log.update();
+              return unreadable.size() == 1 && log.unreadable().size() == 1
+                         ? log.unreadable()[0].status.message()
+                         : "not one";
+            }),
+            "cannot read " + path("secret") + ": Permission denied; its runs are left out");
+}
+
+TEST_F(StrangeFiles, ThatACompressorWroteAreNamedAndNotSearched) {
+  writeBytes("events.out.tfevents.2.gz",
+             std::string("\x1f\x8b\x08\0", 4) + framed({simpleScalar("hidden", 1, 1)}));
+  const RunReader run = read();
+  EXPECT_EQ(run.tags().count("hidden"), 0u);
+  ASSERT_EQ(run.damage().size(), 1u);
+  EXPECT_EQ(
+      run.damage()[0].status.message(),
+      path("events.out.tfevents.2.gz") +
+          ": got a file compressed with gzip; expected an event file. Decompress it first: gzip "
+          "--decompress --keep");
+  EXPECT_EQ(run.damage()[0].bytes, fs::file_size(path("events.out.tfevents.2.gz")));
 }
 
 }  // namespace

@@ -70,6 +70,12 @@ class ThreadsTest : public RunFixture {
       }
       result.tags[tag] = {series.scalars.wallTimes, series.scalars.steps, series.scalars.values,
                           std::move(values)};
+      for (const TagSeries& other : series.others) {
+        for (const ValueLocation& value : other.values) {
+          std::get<3>(result.tags[tag + " of " + other.metadata.pluginName])
+              .emplace_back(value.offset, value.step, value.index, value.wallTime);
+        }
+      }
     }
     for (const Damage& damage : run.damage()) {
       result.damage.emplace_back(damage.offset, damage.bytes);
@@ -106,6 +112,22 @@ TEST_F(ThreadsTest, ReadTheSameIfATagChangesItsPlugin) {
   std::string file = framed({version(), first});
   for (std::int64_t step = 0; file.size() < kFileBytes; ++step) {
     file += framed({tensorScalar("tag", 2, step, step % 1000 == 0), simpleScalar("tag", 3, step)});
+  }
+  expectSame(file);
+}
+
+TEST_F(ThreadsTest, GiveTheSameIfTagsHaveSeveralKindsOfValues) {
+  // Some chunks begin with a kind that is not the first one of the tag.
+  std::string file = scalars(2 << 20);
+  for (std::int64_t step = 0; file.size() < kFileBytes; ++step) {
+    file += framed(
+        {simpleScalar("late", 1, step),
+         eventAt(step, event::Summary{{{"compatible", event::SummaryHistogram(), std::nullopt}}}),
+         eventAt(step, event::Summary{{{"late", event::SummaryImage(), std::nullopt}}}),
+         textAt(step, "late", "text", step % 3 == 0), textAt(step, "new", "text")});
+    if (step % 10'000 == 0) {
+      file += framed({textAt(step, "first of " + std::to_string(step), "text")});
+    }
   }
   expectSame(file);
 }

@@ -21,6 +21,9 @@ class Diff : public ToolFixture {
   void writeRun(const std::string& run, const std::vector<event::Event>& events) const {
     writeEvents(run + "/events.out.tfevents.1", events);
   }
+  static event::SummaryHistogram histogramOf(double count) {
+    return {0, 1, count, 0, 0, {1}, {count}};
+  }
   json diffAsJson(const std::string& arguments = "") const {
     return json::parse(steptape("diff a b --json " + arguments).out);
   }
@@ -151,6 +154,33 @@ TEST_F(Diff, PrefersTheRunOfADirectoryToItsSubRuns) {
   writeBytes("a/events.out.tfevents.1", smallFile());
   writeBytes("a/sub/events.out.tfevents.1", framed({}));
   EXPECT_EQ(steptape("diff a a/events.out.tfevents.1").exitCode, 0);
+}
+
+TEST_F(Diff, ComparesEachKindOfValueUnderOneTag) {
+  const auto both = [](float number, double count, std::int64_t step) {
+    return eventAt(step, event::Summary{{{"layer", number, std::nullopt},
+                                         {"layer", histogramOf(count), std::nullopt}}});
+  };
+  writeRun("a", {both(0.5F, 3, 0), both(0.5F, 3, 1)});
+  writeRun("b", {both(0.5F, 3, 0), both(0.75F, 4, 1)});
+  const Outcome outcome = steptape("diff a b");
+  EXPECT_EQ(outcome.exitCode, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("1 tag in both, 1 of them differ\n"));
+  EXPECT_THAT(
+      outcome.out,
+      HasSubstr("  layer        2           1      0.5     0.75     0.5    0.75   +0.25\n"));
+  EXPECT_THAT(outcome.out,
+              HasSubstr("  other tag  points  first step\n  layer           2           1\n"));
+  EXPECT_EQ(steptape("diff a a").exitCode, 0);
+}
+
+TEST_F(Diff, NamesAKindThatOnlyOneRunHasUnderATag) {
+  writeRun("a", {simpleScalar("layer", 1, 0)});
+  writeRun("b", {simpleScalar("layer", 1, 0),
+                 eventAt(1, event::Summary{{{"layer", histogramOf(1), std::nullopt}}})});
+  const json diff = diffAsJson();
+  EXPECT_EQ(diff["only_in_second"], json({"layer (histograms)"}));
+  EXPECT_EQ(diff["differing_tags"], json::array());
 }
 
 }  // namespace

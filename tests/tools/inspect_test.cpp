@@ -2,7 +2,10 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 #include <string>
+#include <unistd.h>
+#include <vector>
 
 #include "tools/tool_fixture.h"
 
@@ -23,6 +26,13 @@ class Inspect : public ToolFixture {
     ToolFixture::SetUp();
     ::setenv("TZ", "UTC", 1);
     ::setenv("LC_ALL", "C.UTF-8", 1);
+  }
+
+  /// Runs the tool with the permissions of any user, even if the tests run as root.
+  Outcome asAnyone(const std::string& arguments) const {
+    const std::string tool = "'" STEPTAPE_TOOL "' " + arguments;
+    return run(::geteuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups " + tool
+                                : tool);
   }
 };
 
@@ -185,7 +195,7 @@ TEST_F(Inspect, PrintsJson) {
 ], "tags": [
 {"tag": "accuracy", "plugin": "scalars", "points": 1, "first_step": 20, "last_step": 20, "first_value": 1, "last_value": 1, "min_value": 1, "max_value": 1, "not_finite": 0, "first_wall_time": 1020, "last_wall_time": 1020, "display_name": "", "description": ""},
 {"tag": "loss", "plugin": "scalars", "points": 2, "first_step": 1, "last_step": 20, "first_value": 0.5, "last_value": 0.25, "min_value": 0.25, "max_value": 0.5, "not_finite": 0, "first_wall_time": 1001, "last_wall_time": 1020, "display_name": "", "description": ""}
-], "problems": []}
+], "notes": [], "problems": []}
 ]}
 )");
 }
@@ -231,6 +241,102 @@ TEST_F(Inspect, AcceptsAFileThatIsStillWritten) {
   EXPECT_THAT(outcome.error, HasSubstr("note: record cut short: got "));
   EXPECT_THAT(outcome.out, HasSubstr(" B, 1 tag, 2 points\n"));
   EXPECT_THAT(outcome.out, HasSubstr(" B  ends inside a record, "));
+}
+
+TEST_F(Inspect, ShowsEachKindOfValueUnderOneTagAndSaysSo) {
+  const event::SummaryHistogram histogram{0, 2, 7, 0, 0, {1, 2}, {3, 4}};
+  std::vector<event::Event> events;
+  for (std::int64_t step = 0; step < 4; ++step) {
+    events.push_back(eventAt(
+        step, event::Summary{{{"layer", 0.5F, std::nullopt}, {"layer", histogram, std::nullopt}}}));
+  }
+  writeEvents("runs/events.out.tfevents.1", events);
+  const Outcome outcome = steptape("inspect runs");
+  EXPECT_EQ(outcome.exitCode, 0);
+  EXPECT_THAT(outcome.out, HasSubstr(" B, 1 tag, 8 points\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("  layer        4   0..3    0.5   0.5  0.5  0.5  "));
+  EXPECT_THAT(outcome.out,
+              HasSubstr("  layer           4   0..3  histograms  0 to 2, 7 numbers, 2 buckets\n"));
+  EXPECT_EQ(
+      outcome.error,
+      "note: layer: got 4 scalars, 4 histograms under one tag; expected one kind: TensorBoard "
+      "shows one of them at most, see steptape check\n");
+  const std::string printed = steptape("inspect --json runs").out;
+  EXPECT_THAT(printed,
+              HasSubstr(R"({"tag": "layer", "plugin": "scalars", "points": 4, "first_step": 0)"));
+  EXPECT_THAT(printed, HasSubstr(R"({"tag": "layer", "plugin": "histograms", "points": 4, )"));
+  EXPECT_THAT(printed, HasSubstr(R"("notes": ["layer: got 4 scalars, 4 histograms)"));
+}
+
+TEST_F(Inspect, ShowsIntegersAsScalarsAndSaysIfTheyAreRounded) {
+  const auto event = [](std::int64_t number) {
+    return eventAt(0, event::Summary{{ofScalarsPlugin(tensorValue<std::int64_t>(
+                          "tokens", event::TensorType::kInt64, {number}))}});
+  };
+  writeEvents("small/events.out.tfevents.1", {event(12)});
+  writeEvents("large/events.out.tfevents.1", {event((std::int64_t{1} << 53) + 1)});
+  const Outcome outcome = steptape("inspect small");
+  EXPECT_THAT(outcome.out, HasSubstr("  tokens       1      0     12    12   12   12  "));
+  EXPECT_EQ(outcome.error, "");
+  EXPECT_THAT(steptape("inspect large").error,
+              HasSubstr("note: tokens: got integers that no double"));
+}
+
+TEST_F(Inspect, NamesAScalarWithoutAValue) {
+  event::Tensor empty;
+  empty.type = event::TensorType::kFloat;
+  writeEvents("runs/events.out.tfevents.1",
+              {eventAt(0, event::Summary{{ofScalarsPlugin({"loss", empty, std::nullopt})}})});
+  EXPECT_THAT(steptape("inspect runs").out,
+              HasSubstr("  loss            1      0  scalars  no value\n"));
+}
+
+TEST_F(Inspect, ShowsBothEndsOfTimesThatNoCalendarHas) {
+  std::vector<event::Event> events{atTime(simpleScalar("loss", 1, 0), 1795700000000),
+                                   atTime(simpleScalar("loss", 1, 1), 1795700004000)};
+  writeEvents("ms/events.out.tfevents.1", events);
+  EXPECT_THAT(
+      steptape("inspect ms").out,
+      HasSubstr("  1795700000000 s to 1795700004000 s, beyond the year 9999: milliseconds?\n"));
+  events[0].wallTime = 1795700000;
+  events[1].wallTime = std::numeric_limits<double>::infinity();
+  writeEvents("inf/events.out.tfevents.1", events);
+  EXPECT_THAT(steptape("inspect inf").out, HasSubstr("  2026-11-26 13:33:20 to inf s\n"));
+}
+
+TEST_F(Inspect, ShowsADirectoryOnceThatALinkLeadsTo) {
+  writeBytes("runs/run_7/events.out.tfevents.1", smallFile());
+  std::filesystem::create_directory_symlink("run_7", path("runs/latest"));
+  const Outcome outcome = steptape("inspect runs/latest runs/run_7");
+  EXPECT_EQ(outcome.exitCode, 0);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("runs/run_7: 1 file"), Not(HasSubstr("latest"))));
+  EXPECT_EQ(outcome.error, "note: runs/latest left out: it is the directory runs/run_7\n");
+}
+
+TEST_F(Inspect, TellsHowToReadACompressedFile) {
+  writeBytes("runs/events.out.tfevents.1.gz",
+             std::string("\x1f\x8b\x08\0\0\0\0\0\0\x03", 10) + std::string(100, 'x'));
+  const Outcome outcome = steptape("inspect runs");
+  EXPECT_EQ(outcome.exitCode, 1);
+  EXPECT_EQ(outcome.error,
+            "problem: runs/events.out.tfevents.1.gz: got a file compressed with gzip; expected an "
+            "event file. Decompress it first: gzip --decompress --keep (110 bytes skipped)\n");
+}
+
+TEST_F(Inspect, NamesADirectoryThatItCannotRead) {
+  writeBytes("runs/events.out.tfevents.1", smallFile());
+  std::filesystem::create_directories(path("runs/secret"));
+  std::filesystem::permissions(path("runs/secret"), std::filesystem::perms::none);
+  std::filesystem::permissions(root_, std::filesystem::perms::all);
+  const Outcome outcome = asAnyone("inspect runs");
+  std::filesystem::permissions(path("runs/secret"), std::filesystem::perms::owner_all);
+  if (outcome.exitCode == 127 || outcome.exitCode == 126) {
+    GTEST_SKIP() << "root's program is not for others: " << outcome.error;
+  }
+  EXPECT_EQ(outcome.exitCode, 1);
+  EXPECT_THAT(outcome.out, HasSubstr(" B, 2 tags, 3 points\n"));
+  EXPECT_EQ(outcome.error,
+            "problem: cannot read runs/secret: Permission denied; its runs are left out\n");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/steptape/tables/value_text.h"
 
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -146,6 +147,41 @@ TEST_F(DescribeValue, ReportsAValueOfAnotherKind) {
   EXPECT_THAT(describe(event::kImagesPlugin, strings({"28"})),
               StartsWith("not readable: images: got"));
   EXPECT_THAT(describe(event::kHparamsPlugin, {}, "\xff"), StartsWith("not readable: "));
+}
+
+TEST_F(DescribeValue, CountsOneNumberAsOne) {
+  EXPECT_EQ(describe(event::kHistogramsPlugin,
+                     numbers<double>(event::TensorType::kDouble, {1, 3}, {0, 1, 1})),
+            "0 to 1, 1 number, 1 bucket");
+}
+
+TEST_F(DescribeValue, NamesCountsOfAHistogramThatAreNotNumbers) {
+  const double nan = std::nan("");
+  EXPECT_EQ(describe(event::kHistogramsPlugin,
+                     numbers<double>(event::TensorType::kDouble, {2, 3}, {0, 1, nan, 1, 2, 3})),
+            "0 to 2, 3 numbers, 2 buckets, 1 with the count NaN");
+  EXPECT_EQ(
+      describe(event::kHistogramsPlugin, event::SummaryHistogram{0, 2, 0, 0, 0, {1, 2}, {nan, 3}}),
+      "0 to 2, 3 numbers, 2 buckets, 1 with the count NaN");
+}
+
+TEST_F(DescribeValue, NamesTheFormatsOfPictures) {
+  EXPECT_EQ(describe(event::kImagesPlugin, event::SummaryImage{4, 4, 3, "BM123456"}), "4x4 BMP");
+  EXPECT_EQ(describe(event::kImagesPlugin, event::SummaryImage{4, 4, 3, "RIFF1234WEBP"}),
+            "4x4 WebP");
+}
+
+TEST_F(DescribeValue, SaysHowLargeAKerasModelIs) {
+  EXPECT_EQ(describe("graph_keras_model", text(std::string(2048, 'm'))), "Keras model of 2.00 KiB");
+  EXPECT_EQ(describe("mine", text(std::string(20, 'm'))), "string of 20 B");
+}
+
+TEST_F(DescribeValue, SaysThatAValueIsMissing) {
+  event::Tensor empty;
+  empty.type = event::TensorType::kFloat;
+  EXPECT_EQ(describe(event::kScalarsPlugin, empty), "no value");
+  empty.shape = {1};
+  EXPECT_EQ(describe("mine", empty), "no value");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "steptape/base/export.h"
 #include "steptape/base/status.h"
@@ -67,6 +68,10 @@ class STEPTAPE_EXPORT LogDir {
   /// Returns kIoError with the reason if the last update() could not look for new runs, such as a
   /// missing directory. It still read the known runs.
   const Status& lastError() const;
+
+  /// Returns the directories below the log directory that the last update() could not read, as
+  /// listRuns() does.
+  const std::vector<Damage>& unreadable() const;
 
  private:
   struct State;

@@ -9,6 +9,8 @@
 
 namespace steptape {
 
+struct Damage;
+
 /// The files of one run: a directory with event files, one curve per tag in TensorBoard.
 struct RunFiles {
   std::string name;                ///< Relative to the log directory; "." for that itself.
@@ -23,11 +25,15 @@ struct RunFiles {
 /// Follows links to directories, and visits each directory once: a directory below `path` keeps its
 /// own name rather than that of a link. Skips unreadable directories, as TensorBoard does.
 ///
-/// @param path A log directory, the directory of a run, or one event file, which is a run.
+/// @param path       A log directory, the directory of a run, or one event file, which is a run.
+/// @param unreadable Receives the directories below `path` that could not be read, each with the
+///                   reason, whose runs are missing; may be null. One that was removed meanwhile is
+///                   not among them.
 /// @return the runs; empty if there is no event file.
 /// @throws Error(kIoError) if `path` does not exist or cannot be read.
 /// @threads Thread-safe.
-STEPTAPE_EXPORT std::vector<RunFiles> listRuns(const std::string& path);
+STEPTAPE_EXPORT std::vector<RunFiles> listRuns(const std::string& path,
+                                               std::vector<Damage>* unreadable = nullptr);
 
 /// Lists the event files in `directory`, but not below it, in the order of their names.
 ///

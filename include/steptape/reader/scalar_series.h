@@ -16,7 +16,7 @@ namespace steptape {
 struct ScalarPoint {
   double wallTime;  ///< Seconds since 1970-01-01 UTC.
   std::int64_t step;
-  float value;
+  float value;  ///< Rounded to binary32; RunReader has doubles and large integers.
 };
 
 /// The points of each tag, in the order of writing.

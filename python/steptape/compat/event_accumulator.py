@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, Optional, Sequence
 
 from .. import _core
 from .._filters import default_threads
+from .._optional import require
 from .._series import kind_of
 
 COMPRESSED_HISTOGRAMS = "distributions"
@@ -31,6 +32,9 @@ TENSORS = "tensors"
 GRAPH = "graph"
 META_GRAPH = "meta_graph"
 RUN_METADATA = "run_metadata"
+
+# The percentiles of CompressedHistograms(), which is not available here, in hundredths of a percent.
+NORMAL_HISTOGRAM_BPS = (0, 668, 1587, 3085, 5000, 6915, 8413, 9332, 10000)
 
 DEFAULT_SIZE_GUIDANCE = {COMPRESSED_HISTOGRAMS: 500, IMAGES: 4, AUDIO: 4, SCALARS: 10000, HISTOGRAMS: 1,
                          TENSORS: 10}
@@ -99,11 +103,43 @@ class TensorProto(NamedTuple):
     tensor_content: bytes
     string_val: Sequence[bytes]
 
+    # Numbers are always in tensor_content; make_ndarray looks here if a tensor has none.
+    half_val = float_val = double_val = int_val = int64_val = bool_val = scomplex_val = dcomplex_val = ()
+
 
 class TensorEvent(NamedTuple):
     wall_time: float
     step: int
     tensor_proto: TensorProto
+
+
+class PluginData(NamedTuple):
+    plugin_name: str
+    content: bytes
+
+
+class SummaryMetadata(NamedTuple):
+    """The fields of a SummaryMetadata."""
+
+    plugin_data: PluginData
+    display_name: str
+    summary_description: str
+    data_class: int
+
+
+class Events:
+    """The events of one kind, as the attributes `scalars`, `images` and so on of the original."""
+
+    def __init__(self, tags_of, events_of):
+        self._tags_of = tags_of
+        self._events_of = events_of
+
+    def Keys(self) -> list[str]:
+        return self._tags_of()
+
+    def Items(self, key: str) -> list:
+        """Raises KeyError if there is no such tag."""
+        return self._events_of(key)
 
 
 class EventAccumulator:
@@ -118,6 +154,7 @@ class EventAccumulator:
         purge_orphaned_data: whether values that a restarted program has written again are left out.
         """
         self.path = path
+        self.purge_orphaned_data = purge_orphaned_data
         sizes = {**DEFAULT_SIZE_GUIDANCE, **(size_guidance or {})}
         limits = {kind: sizes[kind] for kind in (SCALARS, HISTOGRAMS, IMAGES, AUDIO)}
         is_file = os.path.isfile(path)
@@ -126,27 +163,38 @@ class EventAccumulator:
                               purge="restarts" if purge_orphaned_data else "none",
                               wants=None if is_file else lambda name: name == ".")
         self._run: Optional[_core.Run] = None
-        self._series: dict[str, _core.Series] = {}
+        self._series: dict[str, list[_core.Series]] = {}  # by tag, one for each kind of value
+        self.accumulated_attrs = ("scalars", "histograms", "compressed_histograms", "images", "audios")
+        self.scalars = self._events_of_kind(SCALARS, self.Scalars)
+        self.histograms = self._events_of_kind(HISTOGRAMS, self.Histograms)
+        self.compressed_histograms = self._events_of_kind(COMPRESSED_HISTOGRAMS, self.CompressedHistograms)
+        self.images = self._events_of_kind(IMAGES, self.Images)
+        self.audios = self._events_of_kind(AUDIO, self.Audio)
+        self.tensors = self._events_of_kind(TENSORS, self.Tensors)
 
     def Reload(self) -> EventAccumulator:
         """Reads what was written since the last call. Raises OSError if the path cannot be read."""
         self._log.update()
         for run in self._log.runs():
             self._run = run
-            self._series = {series.tag: series for series in run.series()}
+            self._series = {}
+            for series in run.series():
+                self._series.setdefault(series.tag, []).append(series)
         return self
 
     def Tags(self) -> dict[str, Any]:
-        """The tags of each kind; for graphs whether there is one. Hyperparameters are not values: see
-        PluginTagToContent()."""
+        """The tags of each kind; for graphs whether there is one. A record of hyperparameters is among the
+        tensors if its writer gave it a tensor."""
         tags: dict[str, Any] = {kind: [] for kind in (IMAGES, AUDIO, HISTOGRAMS, SCALARS, TENSORS)}
-        for tag, series in self._series.items():
-            if series.plugin not in ("graphs", RUN_METADATA_PLUGIN, "hparams"):
-                kind = kind_of(series)
-                tags[kind if kind in tags else TENSORS].append(tag)
+        for tag, kinds in self._series.items():
+            for series in kinds:
+                if is_value(series):
+                    kind = kind_of(series)
+                    of_kind = tags[kind if kind in tags else TENSORS]
+                    of_kind.extend([] if tag in of_kind else [tag])
         return {**tags, COMPRESSED_HISTOGRAMS: list(tags[HISTOGRAMS]),
                 **{kind: tag in self._series for kind, tag in GRAPH_TAGS.items()},
-                RUN_METADATA: [tag for tag, series in self._series.items()
+                RUN_METADATA: [tag for tag, (series, *_) in self._series.items()
                                if series.plugin == RUN_METADATA_PLUGIN]}
 
     def Scalars(self, tag: str) -> list[ScalarEvent]:
@@ -165,10 +213,79 @@ class EventAccumulator:
         return self._events(tag, AUDIO, AudioEvent, sound)
 
     def Tensors(self, tag: str) -> list[TensorEvent]:
-        """Values of any plugin that were written as tensors, and scalars."""
-        series = self._series[tag]
+        """Values of any plugin that were written as tensors, and scalars of a tag without others."""
+        kinds = self._series[tag]
+        series = next((each for each in kinds if kind_of(each) in (TENSORS, "text")), kinds[0])
         proto_of = scalar_proto if series.is_scalar else tensor_proto
-        return self._events(tag, None, TensorEvent, lambda *at: (proto_of(*at),))
+        return events(series, TensorEvent, lambda *at: (proto_of(*at),))
+
+    def CompressedHistograms(self, tag: str) -> list:
+        """Not available: Histograms() has all buckets, from which numpy computes percentiles."""
+        raise NotImplementedError(f"CompressedHistograms({tag!r}): got a call that steptape.compat does not "
+                                  "have; use Histograms()")
+
+    def SerializedGraph(self) -> bytes:
+        """The serialized GraphDef of the run. Raises ValueError if there is none."""
+        return self._message(GRAPH_TAGS[GRAPH], "There is no graph in this EventAccumulator")
+
+    def Graph(self) -> Any:
+        """The GraphDef of the run; needs tensorboard. Raises ValueError if there is none."""
+        return parsed("graph_pb2", "GraphDef", self.SerializedGraph(), "Graph()")
+
+    def MetaGraph(self) -> Any:
+        """The MetaGraphDef of the run; needs tensorboard. Raises ValueError if there is none."""
+        found = self._message(GRAPH_TAGS[META_GRAPH], "There is no metagraph in this EventAccumulator")
+        return parsed("meta_graph_pb2", "MetaGraphDef", found, "MetaGraph()")
+
+    def RunMetadata(self, tag: str) -> Any:
+        """The RunMetadata of a tag; needs tensorboard. Raises ValueError if there is none."""
+        missing = "There is no run metadata with this tag name"
+        if tag not in self._series or self._series[tag][0].plugin != RUN_METADATA_PLUGIN:
+            raise ValueError(missing)
+        return parsed("config_pb2", "RunMetadata", self._message(tag, missing), "RunMetadata()")
+
+    def SummaryMetadata(self, tag: str) -> SummaryMetadata:
+        """The metadata of the first value of the tag; that of a value without any names its kind."""
+        return self.summary_metadata[tag]
+
+    @property
+    def summary_metadata(self) -> dict[str, SummaryMetadata]:
+        """SummaryMetadata() of every tag."""
+        return {tag: metadata_of(series) for tag, (series, *_) in self._series.items()
+                if series.plugin not in ("graphs", RUN_METADATA_PLUGIN)}
+
+    def PluginAssets(self, plugin_name: str) -> list[str]:
+        """The names of the files that a plugin keeps beside the event files; empty if there are none."""
+        try:
+            return os.listdir(os.path.join(self.path, "plugins", plugin_name))
+        except OSError:
+            return []
+
+    def RetrievePluginAsset(self, plugin_name: str, asset_name: str) -> str:
+        """The content of such a file. Raises KeyError if it cannot be read."""
+        path = os.path.join(self.path, "plugins", plugin_name, asset_name)
+        try:
+            with open(path, encoding="utf-8") as file:
+                return file.read()
+        except OSError as error:
+            raise KeyError(f"Asset path {path} not found: {error}") from error
+
+    @property
+    def file_version(self) -> Optional[float]:
+        """The version of the event files, 2.0 since 2015; None if they name none, or before Reload()."""
+        versions = [version for _, _, version in self._first_events() if version]
+        return version_number(versions[-1]) if versions else None
+
+    @property
+    def most_recent_step(self) -> int:
+        """With which steps of files before version 2 are compared; -1 for all others, as in the original.
+        Reads such files."""
+        return self._most_recent()[0]
+
+    @property
+    def most_recent_wall_time(self) -> float:
+        """The time of most_recent_step, or -1."""
+        return self._most_recent()[1]
 
     def FirstEventTimestamp(self) -> float:
         """The wall time of the first event. Raises ValueError if there is none."""
@@ -180,31 +297,87 @@ class EventAccumulator:
 
     def PluginTagToContent(self, plugin_name: str) -> dict[str, bytes]:
         """The plugin data of each tag of a plugin. Raises KeyError if no tag has that plugin."""
-        found = {tag: series.plugin_content for tag, series in self._series.items()
-                 if series.plugin == plugin_name}
+        found = {tag: metadata.plugin_data.content for tag, metadata in self.summary_metadata.items()
+                 if metadata.plugin_data.plugin_name == plugin_name}
         if not found:
             raise KeyError(f"Plugin {plugin_name!r} could not be found.")
         return found
 
     def _of_kind(self, tag: str, kind: str) -> _core.Series:
-        series = self._series[tag]
-        if kind_of(series) != kind:
-            raise KeyError(f"{tag!r}: got a tag of {kind_of(series)}; expected one of {kind}")
-        return series
+        kinds = self._series[tag]
+        for series in kinds:
+            if kind_of(series) == kind:
+                return series
+        raise KeyError(f"{tag!r}: got a tag of {kind_of(kinds[0])}; expected one of {kind}")
 
-    def _events(self, tag: str, kind: Optional[str], make, value_of) -> list:
-        series = self._series[tag] if kind is None else self._of_kind(tag, kind)
-        places = zip(series.wall_times.tolist(), series.steps.tolist())
-        return [make(*place, *value_of(series, i)) for i, place in enumerate(places)]
+    def _events(self, tag: str, kind: str, make, value_of) -> list:
+        return events(self._of_kind(tag, kind), make, value_of)
 
-    def _first_event(self) -> tuple[float, str]:
+    def _events_of_kind(self, kind: str, events_of) -> Events:
+        return Events(lambda: self.Tags()[kind], events_of)
+
+    def _message(self, tag: str, missing: str) -> bytes:
+        if tag not in self._series or len(self._series[tag][0]) == 0:
+            raise ValueError(missing)
+        series = self._series[tag][0]
+        *_, (message, *_) = _core.tensor(series, len(series) - 1)
+        return message
+
+    def _most_recent(self) -> tuple[int, float]:
+        if not self.purge_orphaned_data or all(version_number(each) >= 2 for *_, each in self._first_events()):
+            return -1, -1
+        return _core.most_recent(self._files())
+
+    def _files(self) -> list[bytes]:
+        return [os.fsencode(path) for path in self._run.files] if self._run is not None else []
+
+    def _first_events(self):
+        found = map(_core.first_event, self._files())
+        return (each for each in found if each is not None)
+
+    def _first_event(self) -> tuple[float, str, str]:
         if self._run is None:
             self.Reload()
-        files = self._run.files if self._run is not None else []
-        for path in files:
-            if (found := _core.first_event(os.fsencode(path))) is not None:
-                return found
+        for event in self._first_events():
+            return event
         raise ValueError(f"No event timestamp could be found: got no event in {self.path}")
+
+
+def version_number(version: str) -> float:
+    """Of "brain.Event:2"; 0 if there is none, -1 if it is no number."""
+    try:
+        return float(version.rpartition(":")[2] or 0)
+    except ValueError:
+        return -1.0
+
+
+def is_value(series: _core.Series) -> bool:
+    """Returns whether the original lists the series: not for graphs, and for hyperparameters if the writer
+    gave them a tensor."""
+    if series.plugin in ("graphs", RUN_METADATA_PLUGIN):
+        return False
+    if series.plugin != "hparams":
+        return True
+    try:
+        return len(series) > 0 and _core.tensor(series, 0) is not None
+    except _core.DataError:
+        return False
+
+
+def events(series: _core.Series, make, value_of) -> list:
+    places = zip(series.wall_times.tolist(), series.steps.tolist())
+    return [make(*place, *value_of(series, i)) for i, place in enumerate(places)]
+
+
+def metadata_of(series: _core.Series) -> SummaryMetadata:
+    plugin, content, display_name, description, data_class = series.metadata
+    return SummaryMetadata(PluginData(plugin, content), display_name, description, data_class)
+
+
+def parsed(module: str, message: str, content: bytes, call: str):
+    proto = getattr(require(f"tensorboard.compat.proto.{module}", "tensorboard", call), message)()
+    proto.ParseFromString(content)
+    return proto
 
 
 def histogram_value(series: _core.Series, index: int) -> HistogramValue:

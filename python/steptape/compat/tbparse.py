@@ -21,8 +21,10 @@ import numpy as np
 
 from .. import _core, _values
 from .._filters import default_threads
+from .._frames import distinct, index_of
 from .._optional import require
 from .._series import kind_of
+from .event_accumulator import STORE_EVERYTHING_SIZE_GUIDANCE, EventAccumulator
 
 ALL_EVENT_TYPES = {"scalars", "tensors", "histograms", "images", "audio", "hparams", "text"}
 ALL_EXTRA_COLUMNS = {"dir_name", "file_name", "wall_time", "min", "max", "num", "sum", "sum_squares",
@@ -131,6 +133,134 @@ class SummaryReader:
     def _of_kind(self, kind: str) -> list[tuple[File, _core.Series]]:
         return [(file, series) for file in self._files for series in file.series
                 if kind_of(series) == kind]
+
+    @property
+    def children(self) -> dict[str, SummaryReader]:
+        """A reader for each entry of the directory; empty for a file."""
+        if not os.path.isdir(self.log_path):
+            return {}
+        return {name: SummaryReader(os.path.join(self.log_path, name), pivot=self._pivot,
+                                    extra_columns=self._extra, event_types=self._event_types)
+                for name in sorted(os.listdir(self.log_path))}
+
+    @property
+    def raw_tags(self) -> dict[str, list[str]]:
+        return self.get_raw_tags()
+
+    def get_raw_tags(self, event_type: Optional[str] = None, event_acc: Optional[EventAccumulator] = None):
+        """The tags of an event file in an EventAccumulator, of one kind or a dict of all.
+
+        Raises ValueError for a directory, and for a kind that is not known.
+        """
+        event_acc = self._accumulator(event_acc)
+        tags = event_acc.Tags()
+        for plugin in ("hparams", "text"):
+            try:
+                tags[plugin] = list(event_acc.PluginTagToContent(plugin))
+            except KeyError:
+                tags[plugin] = []
+        if event_type is not None and event_type not in tags:
+            raise ValueError(f"Unknown event_type: {event_type}")
+        return tags if event_type is None else tags[event_type]
+
+    @property
+    def raw_events(self) -> dict[str, dict[str, list]]:
+        return self.get_raw_events()
+
+    def get_raw_events(self, event_type: Optional[str] = None, tag: Optional[str] = None,
+                       event_acc: Optional[EventAccumulator] = None):
+        """The events of an event file as an EventAccumulator returns them: of one tag, or a dict of those
+        of one kind, or a dict of the dicts of all kinds.
+
+        Raises ValueError for a directory, KeyError for a kind or a tag that is not there.
+        """
+        event_acc = self._accumulator(event_acc)
+        if event_type is None:
+            if tag is not None:
+                raise ValueError("tag shouldn't be set if event_type is None")
+            return {kind: self.get_raw_events(kind, None, event_acc) for kind in ALL_EVENT_TYPES}
+        events_of = {"scalars": event_acc.Scalars, "tensors": event_acc.Tensors, "text": event_acc.Tensors,
+                     "histograms": event_acc.Histograms, "images": event_acc.Images,
+                     "audio": event_acc.Audio,
+                     "hparams": lambda name: event_acc.PluginTagToContent("hparams")[name]}[event_type]
+        if tag is not None:
+            return events_of(tag)
+        return {name: events_of(name) for name in self.get_raw_tags(event_type, event_acc)}
+
+    def _accumulator(self, given: Optional[EventAccumulator]) -> EventAccumulator:
+        if os.path.isdir(self.log_path):
+            raise ValueError(f"Not an event file: {self.log_path}")
+        return given or EventAccumulator(self.log_path, STORE_EVERYTHING_SIZE_GUIDANCE).Reload()
+
+    @staticmethod
+    def tensor_to_histogram(tensor) -> dict:
+        """The columns of a histogram from rows of left edge, right edge and count."""
+        left, right, counts = np.asarray(tensor, dtype=float).reshape(-1, 3).T
+        return histogram_dict(left, right, counts)
+
+    buckets_to_histogram_dict = tensor_to_histogram
+
+    @staticmethod
+    def tensor_to_image(tensor) -> dict:
+        """Pixels, width and height from a list of width, height and encoded images; needs Pillow."""
+        width, height, *encoded = tensor
+        image = _values.Image(int(width), int(height), tuple(map(bytes, encoded)))
+        return {"image": pixels_of(image), "width": image.width, "height": image.height}
+
+    @staticmethod
+    def tensor_to_audio(tensor) -> dict:
+        """Samples, media type, frames and sample rate from a list of pairs of WAV file and label."""
+        sounds = [_values.Audio((bytes(file),), "audio/wav", None, None, None).decode()
+                  for file, _ in tensor]
+        samples = [each for each, _ in sounds]
+        rates = [rate for _, rate in sounds]
+        return {"audio": samples[0] if len(samples) == 1 else np.stack(samples), "content_type": "audio/wav",
+                "length_frames": len(samples[0]), "sample_rate": rates[0] if len(rates) == 1 else rates}
+
+    @staticmethod
+    def histogram_to_cdf(counts, limits, x) -> np.ndarray:
+        """The cumulative distribution at each of `x`, which ascends, linear inside of buckets."""
+        x, total = np.asarray(x, dtype=float), np.cumsum(counts)
+        limits = np.asarray(limits, dtype=float)
+        if len(total) != len(limits) or np.any(np.diff(x) <= 0):
+            raise ValueError(f"histogram_to_cdf(): got {len(total)} counts, {len(limits)} limits and x = {x}; "
+                             "expected as many limits as counts, and ascending x")
+        return np.interp(x, limits, total) / total[-1]
+
+    @staticmethod
+    def histogram_to_pdf(counts, limits, x) -> tuple[np.ndarray, np.ndarray]:
+        """The centers between neighboring `x`, and the density of the distribution there."""
+        x = np.asarray(x, dtype=float)
+        y = SummaryReader.histogram_to_cdf(counts, limits, x)
+        return (x[1:] + x[:-1]) / 2, np.diff(y) / np.diff(x)
+
+    @staticmethod
+    def histogram_to_bins(counts, limits, lower_bound: Optional[float] = None,
+                          upper_bound: Optional[float] = None, n_bins: int = 30) -> tuple[list, list]:
+        """The centers of `n_bins` bins of equal width, and the share of the counts in each, as
+        TensorBoard's histogram page draws them. The first count must be 0."""
+        counts, limits = np.asarray(counts, dtype=float), np.asarray(limits, dtype=float)
+        if len(counts) != len(limits) or len(counts) == 0 or counts[0] != 0:
+            raise ValueError(f"histogram_to_bins(): got {len(counts)} counts and {len(limits)} limits; expected "
+                             "as many limits as counts, and a first count of 0")
+        low, high = (0, 0) if None in (lower_bound, upper_bound) else (lower_bound, upper_bound)
+        if low == high:
+            low, high = low / 1.1 - 1, low * 1.1 + 1
+        width = (high - low) / n_bins
+        left = np.maximum(low, limits[:-1])
+        right = np.minimum(high, limits[1:])
+        centers, bins = [], []
+        for i in range(n_bins):
+            begin, end = low + i * width, low + i * width + width
+            overlap = np.minimum(right, end) - np.maximum(left, begin)
+            share = np.divide(overlap, right - left, out=np.zeros_like(overlap), where=right > left)
+            is_point = (right <= left) & (begin <= left) & ((right <= end) if end >= high else (right < end))
+            centers.append(begin + width / 2)
+            bins.append(float(np.sum(counts[1:] * np.where(is_point, 1, np.maximum(share, 0)))))
+        return centers, bins
+
+    def __getitem__(self, name: str) -> SummaryReader:
+        return self.children[name]
 
     def __repr__(self) -> str:
         return f"SummaryReader(log_path='{self.log_path}')"
@@ -260,21 +390,29 @@ def tensor_columns(series: _core.Series, index: int) -> dict:
 def histogram_columns(series: _core.Series, index: int) -> dict:
     fields = _core.histogram_fields(series, index)
     if fields is None:
-        left, right, counts = _core.histogram(series, index)
-        limits, counts = np.append(left[:1], right), np.insert(counts, 0, 0.0)
-        low, high = (limits[0], limits[-1]) if len(limits) else (np.nan, np.nan)
-        fields = (low, high, counts.sum(), np.nan, np.nan, limits, counts)
+        return histogram_dict(*_core.histogram(series, index))
     low, high, num, total, squares, limits, counts = fields
     return {"counts": counts, "limits": limits, "max": high, "min": low, "num": num, "sum": total,
             "sum_squares": squares}
 
 
+def histogram_dict(left: np.ndarray, right: np.ndarray, counts: np.ndarray) -> dict:
+    limits, counts = np.append(left[:1], right), np.insert(counts, 0, 0.0)
+    low, high = (limits[0], limits[-1]) if len(limits) else (np.nan, np.nan)
+    return {"counts": counts, "limits": limits, "max": high, "min": low, "num": counts.sum(), "sum": np.nan,
+            "sum_squares": np.nan}
+
+
 def image_columns(series: _core.Series, index: int) -> dict:
     image = _values.image(series, index)
+    return {"value": pixels_of(image), "height": image.height, "width": image.width}
+
+
+def pixels_of(image: _values.Image) -> np.ndarray:
+    """The pixels of one image, or of several in one array."""
     pixels = [image.decode(i) for i in range(len(image.encoded))]
     pixels = [each[..., np.newaxis] if each.ndim == 2 else each for each in pixels]
-    return {"value": pixels[0] if len(pixels) == 1 else np.stack(pixels), "height": image.height,
-            "width": image.width}
+    return pixels[0] if len(pixels) == 1 else np.stack(pixels)
 
 
 def audio_columns(series: _core.Series, index: int) -> dict:
@@ -295,7 +433,7 @@ COLUMNS_OF = {"tensors": tensor_columns, "histograms": histogram_columns, "image
 
 
 def category(pandas, codes: np.ndarray, names: list[str]):
-    return pandas.Categorical.from_codes(codes, pandas.Index(names, dtype=object), validate=False)
+    return pandas.Categorical.from_codes(codes, index_of(pandas, names), validate=False)
 
 
 def ends(pandas, rows: Rows, extra: list[str]) -> dict:
@@ -322,12 +460,14 @@ def wide(pandas, rows: Rows, extra: list[str]):
         is_first[1:] = False
     row = np.cumsum(is_first) - 1
     steps = {} if rows.steps is None else {"step": rows.steps[is_first]}
+    tags = sorted(enumerate(rows.names), key=lambda each: each[1])
+    keys = [(tag if name == "value" else f"{tag}/{name}", number, cells)
+            for number, tag in tags for name, cells in rows.values.items()]
+    names = distinct([key for key, *_ in keys], (*steps, *extra), "SummaryReader(pivot=True)")
     columns = {}
-    for number, tag in sorted(enumerate(rows.names), key=lambda each: each[1]):
+    for name, (_, number, cells) in zip(names, keys):
         of_tag = rows.tags == number
-        for name, cells in rows.values.items():
-            key = tag if name == "value" else f"{tag}/{name}"
-            columns[key] = merged(row[of_tag], cells[of_tag], row[-1] + 1)
+        columns[name] = merged(row[of_tag], cells[of_tag], row[-1] + 1)
     if "wall_time" in extra and rows.wall_times is not None:
         columns["wall_time"] = merged(row, rows.wall_times, row[-1] + 1)
     columns.update((name, category(pandas, codes[is_first], names))

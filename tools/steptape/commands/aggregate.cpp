@@ -55,9 +55,10 @@ std::size_t fewestRuns(const AggregateOptions& options) {
 
 /// Groups the runs by their name below their path: runs with the same name are aggregated together.
 std::map<std::string, std::vector<RunFiles>> runsByName(const std::vector<std::string>& paths,
-                                                        const NamePattern& pattern) {
+                                                        const NamePattern& pattern,
+                                                        std::vector<Damage>* unreadable) {
   std::map<std::string, std::vector<RunFiles>> groups;
-  for (RunFiles& run : selectRuns(runsOf(paths), pattern)) {
+  for (RunFiles& run : selectRuns(runsOf(paths, unreadable), pattern)) {
     const std::string name = paths.size() == 1 ? "." : run.name;
     groups[name].push_back(std::move(run));
   }
@@ -186,7 +187,8 @@ void print(const std::vector<Group>& groups, const AggregateOptions& options, bo
 }
 
 int aggregate(const AggregateArguments& arguments) {
-  const auto runs = runsByName(arguments.paths, arguments.filter.run);
+  std::vector<Damage> damage;
+  const auto runs = runsByName(arguments.paths, arguments.filter.run, &damage);
   std::uint64_t bytes = 0;
   for (const auto& [name, members] : runs) {
     bytes += totalBytes(members);
@@ -195,7 +197,6 @@ int aggregate(const AggregateArguments& arguments) {
   AggregateOptions options = arguments.options;
   options.wantsTag = [&](std::string_view tag) { return arguments.filter.tag.isFoundIn(tag); };
   std::vector<Group> groups;
-  std::vector<Damage> damage;
   std::vector<std::string> alone;
   for (const auto& [name, members] : runs) {
     if (members.size() == 1 && fewestRuns(options) > 1) {

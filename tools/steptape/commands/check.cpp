@@ -30,12 +30,13 @@ bool isLossFor(const CheckReport& report) {
 }
 
 int check(const CheckArguments& arguments) {
-  const std::vector<RunFiles> runs = runsOf(arguments.paths);
+  std::vector<Damage> unreadable;
+  const std::vector<RunFiles> runs = runsOf(arguments.paths, &unreadable);
   const Terminal terminal = terminalAt(STDOUT_FILENO);
   Progress progress("checking", totalBytes(runs));
   std::vector<CheckReport> reports;
   std::vector<std::string> runsJson;
-  int exitCode = kExitFine;
+  int exitCode = reportProblems(unreadable);
   for (const RunFiles& run : runs) {
     CheckOptions options;
     options.onProgress = progress.part();

@@ -5,12 +5,11 @@
 #include <fmt/format.h>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unistd.h>
 #include <utility>
 #include <vector>
-
-#include "steptape/event/plugin_content.h"
 
 #include "tools/steptape/commands/commands.h"
 #include "tools/steptape/exit_code.h"
@@ -39,7 +38,8 @@ struct DiffOptions {
 
 /// Returns the run at `path`, the value of `argument`, even if there are other runs below it.
 RunFiles oneRunAt(const std::string& path, const char* argument) {
-  const std::vector<RunFiles> runs = runsOf({path});
+  std::vector<Damage> unreadable;  // is of other runs
+  const std::vector<RunFiles> runs = runsOf({path}, &unreadable);
   const auto own =
       std::find_if(runs.begin(), runs.end(), [](const RunFiles& run) { return run.name == "."; });
   if (own == runs.end() && runs.size() > 1) {
@@ -74,7 +74,7 @@ std::string differenceTable(const std::vector<TagDiff>& tags, bool scalars,
     columns.insert(columns.end(), {{"- there"}, {"+ there"}, {"- last"}, {"+ last"}, {"change"}});
   }
   for (const TagDiff& diff : tags) {
-    if ((diff.plugin == event::kScalarsPlugin) != scalars || !diff.parting) {
+    if (diff.isScalar != scalars || !diff.parting) {
       continue;
     }
     std::vector<std::string> cells{shown(diff.tag, terminal), pointsText(diff),
@@ -102,8 +102,12 @@ void print(const RunDiff& diff, const std::array<std::string, 2>& names, const T
     fmt::print("no difference in {}\n", counted(diff.commonTags, "tag"));
     return;
   }
+  std::set<std::string> differing;
+  for (const TagDiff& one : diff.tags) {
+    differing.insert(one.tag);
+  }
   fmt::print("- {}\n+ {}\n{} in both, {} of them differ\n", shown(names[0], terminal),
-             shown(names[1], terminal), counted(diff.commonTags, "tag"), diff.tags.size());
+             shown(names[1], terminal), counted(diff.commonTags, "tag"), differing.size());
   for (std::size_t run = 0; run < 2; ++run) {
     for (const std::string& tag : diff.onlyIn[run]) {
       printCut(fmt::format("only in {}: {}", names[run], tag), terminal);

@@ -94,7 +94,9 @@ void printNotes(const std::vector<std::string>& notes) {
 }
 
 int exportRuns(const ExportArguments& arguments) {
-  const std::vector<RunFiles> runs = selectRuns(runsOf(arguments.paths), arguments.filter.run);
+  std::vector<Damage> unreadable;
+  const std::vector<RunFiles> runs =
+      selectRuns(runsOf(arguments.paths, &unreadable), arguments.filter.run);
   Progress progress("exporting", 2 * totalBytes(runs));  // everything is read twice
   OutputFile output(arguments.output);
   ExportOptions options = arguments.options;
@@ -115,7 +117,7 @@ int exportRuns(const ExportArguments& arguments) {
   if (result.values == 0) {
     printMessage("note: nothing to export");
   }
-  return reportProblems(result.damage);
+  return std::max(reportProblems(unreadable), reportProblems(result.damage));
 }
 
 }  // namespace

@@ -27,8 +27,10 @@ struct InspectOptions {
 };
 
 int inspect(const InspectOptions& options) {
-  int exitCode = kExitFine;
-  const std::vector<RunFiles> runs = selectRuns(runsOf(options.paths), options.filter.run);
+  std::vector<Damage> unreadable;
+  const std::vector<RunFiles> runs =
+      selectRuns(runsOf(options.paths, &unreadable), options.filter.run);
+  int exitCode = reportProblems(unreadable);
   const Terminal terminal = terminalAt(STDOUT_FILENO);
   Progress progress("reading", totalBytes(runs));
   std::vector<std::string> json;
@@ -44,6 +46,9 @@ int inspect(const InspectOptions& options) {
       // The problems of a run follow its tables on the same screen.
       flushOutput();
       separator = "\n";
+      for (const std::string& note : summary.notes) {
+        printMessage("note: " + note);
+      }
     }
     exitCode = std::max(exitCode, reportProblems(reader.damage()));
   }

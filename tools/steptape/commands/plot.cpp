@@ -192,7 +192,9 @@ void print(const std::vector<Chart>& charts, const PlotOptions& options) {
 }
 
 int plot(const PlotOptions& options) {
-  const std::vector<RunFiles> found = selectRuns(runsOf(options.paths), options.filter.run);
+  std::vector<Damage> unreadable;
+  const std::vector<RunFiles> found =
+      selectRuns(runsOf(options.paths, &unreadable), options.filter.run);
   Progress progress("reading", totalBytes(found));
   std::vector<RunReader> runs;
   runs.reserve(found.size());
@@ -200,7 +202,7 @@ int plot(const PlotOptions& options) {
     runs.push_back(readRun(run, &progress));
   }
   progress.clear();
-  int exitCode = kExitFine;
+  int exitCode = reportProblems(unreadable);
   for (const RunReader& run : runs) {
     exitCode = std::max(exitCode, reportProblems(run.damage()));
   }

@@ -3,8 +3,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <fmt/core.h>
 #include <map>
+#include <set>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -19,8 +22,50 @@
 namespace steptape::tools {
 namespace {
 
+namespace fs = std::filesystem;
+
 std::string gap(const Damage& problem) {
   return problem.bytes == 0 ? "" : fmt::format(" ({} skipped)", counted(problem.bytes, "byte"));
+}
+
+fs::path placeOf(const std::string& path) {
+  std::error_code error;
+  fs::path place = fs::canonical(path, error);
+  return error ? fs::path(path) : place;
+}
+
+/// Returns whether no link is on the way to `directory`.
+bool isReachedDirectly(const std::string& directory) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(directory, error).lexically_normal();
+  const fs::path place = absolute.has_filename() ? absolute : absolute.parent_path();
+  return !error && place == placeOf(directory);
+}
+
+/// Adds those files of `other` whose names `run` lacks.
+void addFiles(const RunFiles& other, RunFiles* run) {
+  std::set<std::string> names;
+  for (const std::string& file : run->files) {
+    names.insert(fs::path(file).filename());
+  }
+  for (const std::string& file : other.files) {
+    if (names.insert(fs::path(file).filename()).second) {
+      run->files.push_back(file);
+    }
+  }
+}
+
+/// Merges `found` into a run of the same directory.
+void merge(RunFiles found, RunFiles* run) {
+  if (found.directory != run->directory) {
+    const bool isBetter = isReachedDirectly(found.directory) && !isReachedDirectly(run->directory);
+    if (isBetter) {
+      std::swap(found, *run);
+    }
+    printMessage(
+        fmt::format("note: {} left out: it is the directory {}", found.directory, run->directory));
+  }
+  addFiles(found, run);
 }
 
 }  // namespace
@@ -33,25 +78,34 @@ void addPathsArgument(CLI::App* command, std::vector<std::string>* paths) {
   expectPathOrPattern(option, "event file");
 }
 
-std::vector<RunFiles> runsOf(const std::vector<std::string>& paths) {
-  std::map<std::string, RunFiles> runByDirectory;
+std::vector<RunFiles> runsOf(const std::vector<std::string>& paths,
+                             std::vector<Damage>* unreadable) {
+  std::map<fs::path, RunFiles> runByPlace;
   for (const std::string& path : paths) {
-    std::vector<RunFiles> found = listRuns(path);
+    std::vector<Damage> missing;
+    std::vector<RunFiles> found = listRuns(path, &missing);
     if (found.empty()) {
-      throw Error(ErrorCode::kIoError, "no event file in or below " + path);
+      throw Error(ErrorCode::kIoError,
+                  "no event file in or below " + path +
+                      (missing.empty() ? "" : "; " + missing.front().status.message()));
     }
+    unreadable->insert(unreadable->end(), missing.begin(), missing.end());
     for (RunFiles& run : found) {
-      RunFiles& merged = runByDirectory[run.directory];
-      run.files.insert(run.files.end(), merged.files.begin(), merged.files.end());
-      merged = std::move(run);
+      const auto [known, isNew] = runByPlace.try_emplace(placeOf(run.directory));
+      if (isNew) {
+        known->second = std::move(run);
+      } else {
+        merge(std::move(run), &known->second);
+      }
     }
   }
   std::vector<RunFiles> runs;
-  for (auto& [directory, run] : runByDirectory) {
+  for (auto& [place, run] : runByPlace) {
     std::sort(run.files.begin(), run.files.end());
-    run.files.erase(std::unique(run.files.begin(), run.files.end()), run.files.end());
     runs.push_back(std::move(run));
   }
+  std::sort(runs.begin(), runs.end(),
+            [](const RunFiles& a, const RunFiles& b) { return a.directory < b.directory; });
   return runs;
 }
 

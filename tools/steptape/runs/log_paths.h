@@ -21,9 +21,13 @@ namespace steptape::tools {
 void addPathsArgument(CLI::App* command, std::vector<std::string>* paths);
 
 /// Returns the runs at and below `paths`, ordered by directory. Files of one directory are one run;
-/// a repeated path counts once.
+/// a repeated path counts once. A directory that several of the paths reach by different names, such
+/// as a link "latest", is one run too, with a note on standard error.
+///
+/// @param unreadable Receives the directories that could not be read: see listRuns().
 /// @throws Error(kIoError) if there is no event file at or below one of `paths`.
-std::vector<RunFiles> runsOf(const std::vector<std::string>& paths);
+std::vector<RunFiles> runsOf(const std::vector<std::string>& paths,
+                             std::vector<Damage>* unreadable);
 
 /// Returns the runs whose directory contains a match of the pattern.
 /// @throws Error(kIoError) if there is none.

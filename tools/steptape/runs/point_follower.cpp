@@ -74,6 +74,7 @@ RunNews PointFollower::update(std::size_t mostPoints) {
     for (const auto& [name, run] : log.runs()) {
       addNews(run, mostPoints, &news);
     }
+    addDamage(log.unreadable(), &news);
   }
   std::stable_sort(news.points.begin(), news.points.end(),
                    [](const NewPoint& a, const NewPoint& b) { return a.wallTime < b.wallTime; });
@@ -107,7 +108,11 @@ void PointFollower::addNews(const RunReader& run, std::size_t mostPoints, RunNew
   for (const std::string& file : replaced) {
     forgetDamage(file);
   }
-  for (const Damage& damage : run.damage()) {
+  addDamage(run.damage(), news);
+}
+
+void PointFollower::addDamage(const std::vector<Damage>& all, RunNews* news) {
+  for (const Damage& damage : all) {
     if (damage.outcome != ReadOutcome::kTruncated &&
         damage_.emplace(damage.path, damage.offset).second) {
       news->damage.push_back(damage);

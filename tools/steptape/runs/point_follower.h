@@ -51,6 +51,7 @@ class PointFollower {
  private:
   void addNews(const RunReader& run, std::size_t mostPoints, RunNews* news);
   void forgetDamage(const std::string& file);
+  void addDamage(const std::vector<Damage>& all, RunNews* news);
 
   NameFilter filter_;
   std::vector<LogDir> logs_;

@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <map>
+#include <utility>
 
 #include "event/event_codec.h"
+#include "reader/series_parts.h"
 
 namespace steptape::tools {
 namespace {
+
+using detail::SeriesPart;
 
 bool areSame(double a, double b, double tolerance) {
   if (a == b || (std::isnan(a) && std::isnan(b))) {
@@ -127,6 +130,60 @@ std::vector<std::string> tagsOnlyIn(const RunReader& run, const RunReader& other
   return tags;
 }
 
+/// The runs that are compared.
+using Runs = std::array<const RunReader*, 2>;
+
+TagDiff compareParts(const Runs& runs, const std::string& tag,
+                     const std::array<SeriesPart, 2>& parts, double tolerance) {
+  TagDiff diff;
+  diff.tag = tag;
+  diff.plugin = parts[0].plugin();
+  diff.isScalar = parts[0].isScalar;
+  diff.metadata = compareMetadata(parts[0].series->metadata, parts[1].series->metadata);
+  diff.points = {parts[0].size(), parts[1].size()};
+  if (diff.plugin != parts[1].plugin() || diff.isScalar != parts[1].isScalar) {
+    // Points of different kinds cannot be compared.
+  } else if (diff.isScalar) {
+    compareScalars({&parts[0].series->scalars, &parts[1].series->scalars}, tolerance, &diff);
+  } else {
+    compareValues(runs, {&parts[0].series->values, &parts[1].series->values}, &diff);
+  }
+  return diff;
+}
+
+/// Compares the kinds of values that both runs have under a tag, and lists those that one run has.
+void compareTag(const Runs& runs, const std::string& tag,
+                const std::array<const TagSeries*, 2>& series, double tolerance, RunDiff* result) {
+  const std::array<std::vector<SeriesPart>, 2> parts{detail::partsOf(*series[0]),
+                                                     detail::partsOf(*series[1])};
+  const auto add = [&](const SeriesPart& first, const SeriesPart& second) {
+    TagDiff diff = compareParts(runs, tag, {first, second}, tolerance);
+    if (!diff.isSame()) {
+      result->tags.push_back(std::move(diff));
+    }
+  };
+  if (parts[0].size() == 1 && parts[1].size() == 1) {
+    add(parts[0][0], parts[1][0]);
+    return;
+  }
+  const auto find = [](const std::vector<SeriesPart>& all, const SeriesPart& wanted) {
+    return std::find_if(all.begin(), all.end(), [&](const SeriesPart& each) {
+      return each.isScalar == wanted.isScalar && each.plugin() == wanted.plugin();
+    });
+  };
+  for (std::size_t run = 0; run < 2; ++run) {
+    const std::vector<SeriesPart>& others = parts[1 - run];
+    for (const SeriesPart& part : parts[run]) {
+      const auto other = find(others, part);
+      if (other == others.end()) {
+        result->onlyIn[run].push_back(fmt::format("{} ({})", tag, part.kind()));
+      } else if (run == 0) {
+        add(part, *other);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 RunDiff compareRuns(const RunReader& first, const RunReader& second, const NamePattern& tag,
@@ -135,25 +192,9 @@ RunDiff compareRuns(const RunReader& first, const RunReader& second, const NameP
   result.onlyIn = {tagsOnlyIn(first, second, tag), tagsOnlyIn(second, first, tag)};
   for (const auto& [name, series] : first.tags()) {
     const auto found = second.tags().find(name);
-    if (!tag.isFoundIn(name) || found == second.tags().end()) {
-      continue;
-    }
-    ++result.commonTags;
-    const TagSeries& other = found->second;
-    TagDiff diff;
-    diff.tag = name;
-    diff.plugin = series.metadata.pluginName;
-    diff.metadata = compareMetadata(series.metadata, other.metadata);
-    diff.points = {series.size(), other.size()};
-    if (diff.plugin != other.metadata.pluginName) {
-      // Points of different kinds cannot be compared.
-    } else if (series.values.empty() && other.values.empty()) {
-      compareScalars({&series.scalars, &other.scalars}, tolerance, &diff);
-    } else {
-      compareValues({&first, &second}, {&series.values, &other.values}, &diff);
-    }
-    if (!diff.isSame()) {
-      result.tags.push_back(std::move(diff));
+    if (tag.isFoundIn(name) && found != second.tags().end()) {
+      ++result.commonTags;
+      compareTag({&first, &second}, name, {&series, &found->second}, tolerance, &result);
     }
   }
   return result;

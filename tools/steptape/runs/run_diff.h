@@ -21,10 +21,11 @@ struct Parting {
   std::array<std::optional<double>, 2> values;
 };
 
-/// The differences in a tag that both runs have.
+/// The differences in a tag that both runs have, of one kind of its values.
 struct TagDiff {
   std::string tag;
   std::string plugin;                 ///< The first run's.
+  bool isScalar = false;              ///< Whether it compares scalars.
   std::vector<std::string> metadata;  ///< "plugin: scalars, histograms"; empty: equal.
   std::optional<Parting> parting;     ///< None: equal points, or not comparable.
   std::size_t differingPoints = 0;    ///< Number of steps at which they differ.
@@ -36,7 +37,9 @@ struct TagDiff {
 
 /// The differences between two runs. Wall times are ignored, because they always differ.
 struct RunDiff {
-  std::array<std::vector<std::string>, 2> onlyIn;  ///< Tags that one run has.
+  /// Tags that one run has; and "tag (histograms)" for a kind of values of a tag of both runs that
+  /// only one has, while they have another in common.
+  std::array<std::vector<std::string>, 2> onlyIn;
   std::size_t commonTags = 0;
   std::vector<TagDiff> tags;  ///< Tags of both runs that differ.
 

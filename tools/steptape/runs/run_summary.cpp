@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <system_error>
 
 #include "tools/steptape/tables/value_text.h"
@@ -52,23 +54,45 @@ std::string contentsOf(const RunReader& run, const TagSeries& series) {
   return status.ok() ? describeValue(last, series.metadata) : "not readable: " + status.message();
 }
 
-/// REQUIRES: `series` is not empty.
-TagSummary summaryOf(const RunReader& run, const std::string& tag, const TagSeries& series) {
+/// REQUIRES: `part` is not empty.
+TagSummary summaryOf(const RunReader& run, const std::string& tag, const detail::SeriesPart& part) {
   TagSummary summary;
   summary.tag = tag;
-  summary.series = &series;
-  if (series.values.empty()) {
-    summary.firstStep = series.scalars.steps.front();
-    summary.lastStep = series.scalars.steps.back();
-    summary.span = spanOf(series.scalars);
-    summary.scalars = summaryOf(series.scalars);
+  summary.part = part;
+  if (part.isScalar) {
+    const ScalarColumns& scalars = part.series->scalars;
+    summary.firstStep = scalars.steps.front();
+    summary.lastStep = scalars.steps.back();
+    summary.span = spanOf(scalars);
+    summary.scalars = summaryOf(scalars);
   } else {
-    summary.firstStep = series.values.front().step;
-    summary.lastStep = series.values.back().step;
-    summary.span = spanOf(series.values);
-    summary.contents = contentsOf(run, series);
+    const std::vector<ValueLocation>& values = part.series->values;
+    summary.firstStep = values.front().step;
+    summary.lastStep = values.back().step;
+    summary.span = spanOf(values);
+    summary.contents = contentsOf(run, *part.series);
   }
   return summary;
+}
+
+void addNotes(const std::string& tag, const TagSeries& series,
+              const std::vector<detail::SeriesPart>& parts, std::vector<std::string>* notes) {
+  if (parts.size() > 1) {
+    std::vector<std::string> kinds;
+    for (const detail::SeriesPart& part : parts) {
+      kinds.push_back(fmt::format("{} {}", part.size(), part.kind()));
+    }
+    notes->push_back(
+        fmt::format("{}: got {} under one tag; expected one kind: TensorBoard shows one of them at "
+                    "most, see steptape check",
+                    tag, fmt::join(kinds, ", ")));
+  }
+  if (series.isRounded) {
+    notes->push_back(
+        fmt::format("{}: got integers that no double equals; they are rounded here. "
+                    "steptape export --format jsonl writes them exactly",
+                    tag));
+  }
 }
 
 FileSummary summaryOf(const RunReader& run, const std::string& path) {
@@ -99,9 +123,14 @@ RunSummary summarize(const RunReader& run, const NamePattern& tags) {
     if (series.size() == 0 || !tags.isFoundIn(tag)) {
       continue;
     }
-    const TagSummary& added = summary.tags.emplace_back(summaryOf(run, tag, series));
-    summary.points += added.points();
-    summary.span = joined(summary.span, added.span);
+    const std::vector<detail::SeriesPart> parts = detail::partsOf(series);
+    ++summary.tagCount;
+    for (const detail::SeriesPart& part : parts) {
+      const TagSummary& added = summary.tags.emplace_back(summaryOf(run, tag, part));
+      summary.points += added.points();
+      summary.span = joined(summary.span, added.span);
+    }
+    addNotes(tag, series, parts, &summary.notes);
   }
   return summary;
 }

@@ -10,6 +10,7 @@
 
 #include "steptape/reader/run_reader.h"
 
+#include "reader/series_parts.h"
 #include "tools/steptape/runs/name_filter.h"
 
 namespace steptape::tools {
@@ -31,17 +32,17 @@ struct TimeSpan {
   bool isKnown() const { return first <= last; }
 };
 
-/// One tag of a run.
+/// One kind of value under a tag of a run.
 struct TagSummary {
   std::string tag;
-  const TagSeries* series = nullptr;  ///< The reader's; never empty.
-  std::int64_t firstStep = 0;         ///< Of the first point written.
+  detail::SeriesPart part;     ///< Of the reader; never empty.
+  std::int64_t firstStep = 0;  ///< Of the first point written.
   std::int64_t lastStep = 0;
   TimeSpan span;
   std::optional<ScalarSummary> scalars;  ///< Of a scalar series.
   std::string contents;                  ///< Of any other series: the last value in words.
 
-  std::size_t points() const { return series->size(); }
+  std::size_t points() const { return part.size(); }
 };
 
 struct FileSummary {
@@ -55,9 +56,12 @@ struct RunSummary {
   std::string directory;
   std::vector<FileSummary> files;
   std::vector<TagSummary> tags;  ///< In order; only tags that match the filter.
+  std::size_t tagCount = 0;      ///< Number of distinct tags in `tags`.
   std::size_t points = 0;        ///< Of `tags`.
   std::uint64_t bytes = 0;       ///< Of all files.
   TimeSpan span;                 ///< Of all points of `tags`.
+  /// What a reader of the tables should know: tags with several kinds of values, rounded integers.
+  std::vector<std::string> notes;
 };
 
 /// REQUIRES: `run` has been read; it outlives the result, unchanged.

@@ -15,10 +15,10 @@ std::string timeJson(double wallTime) {
 }
 
 std::string tagJson(const TagSummary& tag) {
-  const event::SummaryMetadata& metadata = tag.series->metadata;
+  const event::SummaryMetadata& metadata = tag.part.series->metadata;
   JsonObject json;
   json.add("tag", jsonString(tag.tag))
-      .add("plugin", jsonString(metadata.pluginName))
+      .add("plugin", jsonString(tag.part.plugin()))
       .add("points", jsonInteger(tag.points()))
       .add("first_step", jsonInteger(tag.firstStep))
       .add("last_step", jsonInteger(tag.lastStep));
@@ -75,6 +75,7 @@ std::string inspectJson(const RunSummary& run) {
       .add("last_wall_time", timeJson(run.span.last))
       .add("file_list", jsonArray(files))
       .add("tags", jsonArray(tags))
+      .add("notes", jsonStrings(run.notes))
       .add("problems", jsonArray(problems))
       .toString();
 }

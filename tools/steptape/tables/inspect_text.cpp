@@ -2,6 +2,7 @@
 #include "tools/steptape/tables/inspect_text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <ctime>
 #include <filesystem>
 #include <fmt/format.h>
@@ -21,7 +22,7 @@ constexpr int kFewestNameColumns = 16;
 std::string titleLine(const RunSummary& run, const Terminal& terminal) {
   const std::string counts =
       fmt::format("{}, {}, {}, {}", counted(run.files.size(), "file"), humanBytes(run.bytes),
-                  counted(run.tags.size(), "tag"), counted(run.points, "point"));
+                  counted(run.tagCount, "tag"), counted(run.points, "point"));
   std::string separator = ": ";
   int room = lineColumns(terminal) - columnsOf(separator + counts);
   if (room < std::min(kFewestNameColumns, columnsOf(run.directory))) {
@@ -33,30 +34,52 @@ std::string titleLine(const RunSummary& run, const Terminal& terminal) {
                      terminal.hasColor ? "\033[0m" : "", separator, counts);
 }
 
-/// A time by calendar and clock.
-struct LocalTime {
-  std::string day;    ///< "2026-11-21"
-  std::string clock;  ///< "14:03:59"
-};
+// The first second that no calendar date of four digits has.
+constexpr double kYear10000 = 253'402'300'800;
 
-/// Returns the number itself if no calendar has the time.
-LocalTime localTimeOf(double wallTime) {
-  constexpr double kYear10000 = 253'402'300'800;
-  if (!(wallTime >= 0 && wallTime < kYear10000)) {
-    return {shortNumber(wallTime), "s"};
+bool isDate(double wallTime) {
+  return wallTime >= 0 && wallTime < kYear10000;
+}
+
+/// Returns "2026-11-21 14:03:59"; "1795700000000 s" if no calendar has the time.
+/// @param day Left out if it is that of the time.
+std::string timeText(double wallTime, const std::string& day = "") {
+  if (!isDate(wallTime)) {
+    return fmt::format("{} s", wallTime);
   }
   const std::tm time = localTime(wallTime);
-  return {fmt::format("{}-{:02}-{:02}", time.tm_year + 1900, time.tm_mon + 1, time.tm_mday),
-          fmt::format("{:02}:{:02}:{:02}", time.tm_hour, time.tm_min, time.tm_sec)};
+  const std::string own =
+      fmt::format("{}-{:02}-{:02} ", time.tm_year + 1900, time.tm_mon + 1, time.tm_mday);
+  return fmt::format("{}{:02}:{:02}:{:02}", day == own ? "" : own, time.tm_hour, time.tm_min,
+                     time.tm_sec);
+}
+
+/// Returns the unit in which a time after the year 9999 is one of today, with a question mark.
+std::string likelyUnit(double wallTime) {
+  constexpr double kYear2000 = 946'684'800;
+  constexpr double kYear2200 = 7'258'118'400;
+  double factor = 1;
+  for (const char* const unit : {"milliseconds", "microseconds", "nanoseconds"}) {
+    factor *= 1000;
+    if (wallTime / factor >= kYear2000 && wallTime / factor < kYear2200) {
+      return fmt::format(": {}?", unit);
+    }
+  }
+  return "";
 }
 
 /// Returns "  2026-11-21 14:03:59 to 14:10:22, 6:23".
 std::string spanLine(const TimeSpan& span) {
-  const LocalTime first = localTimeOf(span.first);
-  const LocalTime last = localTimeOf(span.last);
-  const std::string lastDay = last.day == first.day ? "" : last.day + " ";
-  return fmt::format("{:{}}{} {} to {}{}, {}\n", "", kInspectIndent, first.day, first.clock,
-                     lastDay, last.clock, humanDuration(span.last - span.first));
+  const std::string first = timeText(span.first);
+  const std::string day = isDate(span.first) ? first.substr(0, first.find(' ') + 1) : "";
+  const std::string last = timeText(span.last, day);
+  std::string rest =
+      std::isfinite(span.last - span.first) ? ", " + humanDuration(span.last - span.first) : "";
+  if (std::isfinite(span.last) && span.last >= kYear10000) {
+    // The difference may have another unit, too.
+    rest = ", beyond the year 9999" + likelyUnit(span.last);
+  }
+  return fmt::format("{:{}}{} to {}{}\n", "", kInspectIndent, first, last, rest);
 }
 
 /// Returns a short description of a file's damage.
@@ -108,7 +131,7 @@ std::string inspectText(const RunSummary& run, const Terminal& terminal) {
   }
   std::stable_sort(others.begin(), others.end(),
                    [](const TagSummary* left, const TagSummary* right) {
-                     return left->series->metadata.pluginName < right->series->metadata.pluginName;
+                     return left->part.plugin() < right->part.plugin();
                    });
   std::string text = titleLine(run, terminal);
   text += run.span.isKnown() ? spanLine(run.span) : "";

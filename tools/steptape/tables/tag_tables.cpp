@@ -106,7 +106,7 @@ std::string scalarTable(const Tags& tags, const Terminal& terminal) {
   const int curveColumns =
       std::clamp(room - widthOf(names), kFewestCurveColumns, kMostCurveColumns);
   columns.push_back(columnOf("curve", Align::kLeft, tags, [&](const TagSummary& tag) {
-    const auto& values = tag.series->scalars.values;
+    const auto& values = tag.part.series->scalars.values;
     return sparkline({values.begin(), values.end()}, static_cast<std::size_t>(curveColumns),
                      terminal.hasUtf8);
   }));
@@ -117,7 +117,7 @@ std::string scalarTable(const Tags& tags, const Terminal& terminal) {
 std::string otherTable(const Tags& tags, const Terminal& terminal) {
   std::vector<TableColumn> columns{pointsColumn(tags), stepsColumn(tags)};
   columns.push_back(columnOf("plugin", Align::kLeft, tags, [&](const TagSummary& tag) {
-    return cut(tag.series->metadata.pluginName, kMostPluginColumns, terminal);
+    return cut(tag.part.plugin(), kMostPluginColumns, terminal);
   }));
   narrow(&columns, {"points", "steps"},
          tableColumns(terminal) - kFewestTagColumns - kFewestValueColumns);

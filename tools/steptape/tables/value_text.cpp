@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/steptape/tables/value_text.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -39,7 +41,14 @@ std::string imageFormat(std::string_view file) {
     // An animated PNG has the chunk acTL before its pixels, in the first chunk after the header.
     return file.substr(0, 64).find("acTL") == std::string_view::npos ? "PNG" : "animated PNG";
   }
-  return format == "gif" ? "GIF" : format == "jpg" ? "JPEG" : "";
+  static const std::vector<std::pair<std::string_view, const char*>> kNames{
+      {"gif", "GIF"}, {"jpg", "JPEG"}, {"bmp", "BMP"}, {"webp", "WebP"}};
+  for (const auto& [known, name] : kNames) {
+    if (known == format) {
+      return name;
+    }
+  }
+  return "";
 }
 
 std::string describeImages(const event::Value& value) {
@@ -121,15 +130,20 @@ std::string describeHistogram(const event::Value& value) {
     return unreadable(status);
   }
   double count = 0;
+  std::size_t notNumbers = 0;
   for (const HistogramBucket& bucket : histogram.buckets) {
-    count += bucket.count;
+    count += std::isnan(bucket.count) ? 0 : bucket.count;
+    notNumbers += std::isnan(bucket.count) ? 1 : 0;
   }
-  if (!(count > 0)) {
+  if (count == 0 && notNumbers == 0) {
     return "empty";
   }
-  return fmt::format("{} to {}, {:.0f} numbers, {}", shortNumber(histogram.buckets.front().left),
+  const std::string missing =
+      notNumbers == 0 ? "" : fmt::format(", {} with the count NaN", notNumbers);
+  return fmt::format("{} to {}, {:.0f} {}, {}{}", shortNumber(histogram.buckets.front().left),
                      shortNumber(histogram.buckets.back().right), count,
-                     counted(histogram.buckets.size(), "bucket"));
+                     count == 1 ? "number" : "numbers", counted(histogram.buckets.size(), "bucket"),
+                     missing);
 }
 
 std::string describePrCurve(const event::Value& value) {
@@ -224,9 +238,16 @@ std::string typeName(event::TensorType type) {
 std::string describeTensor(const event::Value& value) {
   event::Tensor tensor;
   const Status status = decodeTensor(value, &tensor);
-  return status.ok() ? typeName(tensor.type) + " " + shapeText(tensor.shape) : unreadable(status);
+  if (!status.ok()) {
+    return unreadable(status);
+  }
+  if (tensor.shape.empty() && tensor.strings.size() == 1) {
+    return "string of " + humanBytes(tensor.strings.front().size());
+  }
+  return typeName(tensor.type) + " " + shapeText(tensor.shape);
 }
 
+/// Returns the size of a serialized message or document.
 std::string describeBytes(const event::Value& value) {
   event::Tensor tensor;
   const Status status = decodeTensor(value, &tensor);
@@ -236,10 +257,21 @@ std::string describeBytes(const event::Value& value) {
   return humanBytes(tensor.strings.front().size());
 }
 
+/// Returns whether `value` is a tensor of one element that is missing.
+bool lacksElement(const event::Value& value) {
+  const auto* const tensor = std::get_if<event::Tensor>(&value.data);
+  return tensor != nullptr && tensor->content.empty() && tensor->strings.empty() &&
+         std::all_of(tensor->shape.begin(), tensor->shape.end(),
+                     [](std::int64_t size) { return size == 1; });
+}
+
 }  // namespace
 
 std::string describeValue(const event::Value& value, const event::SummaryMetadata& metadata) {
   const std::string& plugin = metadata.pluginName;
+  if (plugin != event::kHparamsPlugin && lacksElement(value)) {
+    return "no value";
+  }
   if (plugin == event::kImagesPlugin) {
     return describeImages(value);
   }
@@ -263,6 +295,9 @@ std::string describeValue(const event::Value& value, const event::SummaryMetadat
   }
   if (plugin == event::kHparamsPlugin) {
     return describeHparams(metadata);
+  }
+  if (plugin == "graph_keras_model") {
+    return "Keras model of " + describeBytes(value);
   }
   if (plugin == kGraphsPlugin || plugin == kTaggedRunMetadataPlugin) {
     return describeBytes(value);
