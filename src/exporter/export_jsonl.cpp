@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "steptape/base/json.h"
+#include "steptape/event/plugin_content.h"
 #include "steptape/exporter/export.h"
 
 #include "base/json_chars.h"
@@ -27,8 +28,11 @@ class JsonlFormat : public detail::ExportFormat {
   void beginRun(const detail::ExportedRun& run) override {
     run_ = &run;
     beginnings_.clear();
+    isOfScalars_.clear();
     for (std::uint32_t tag = 0; tag < run.tags.size(); ++tag) {
-      beginnings_.push_back(beginningOf(tag, run.tags[tag].metadata.pluginName));
+      const std::string& plugin = run.tags[tag].metadata.pluginName;
+      beginnings_.push_back(beginningOf(tag, plugin));
+      isOfScalars_.push_back(plugin == event::kScalarsPlugin);
     }
   }
 
@@ -77,7 +81,10 @@ class JsonlFormat : public detail::ExportFormat {
     end = detail::writeText(end, ",\"value\":");
     end = detail::writeJsonReal(end, value.scalar);
     end = detail::writeText(end, "}\n");
-    out_.text().append(beginnings_[value.tag]).append(members, end);
+    std::string& text = out_.text();
+    text += isOfScalars_[value.tag] ? beginnings_[value.tag]
+                                    : beginningOf(value.tag, event::kScalarsPlugin);
+    text.append(members, end);
   }
 
   void takeData(const RunValue& value, const event::Value& data) {
@@ -101,6 +108,7 @@ class JsonlFormat : public detail::ExportFormat {
   std::unique_ptr<detail::MediaFiles> media_;
   const detail::ExportedRun* run_ = nullptr;
   std::vector<std::string> beginnings_;  // start of each tag's lines
+  std::vector<bool> isOfScalars_;        // whether that names the plugin "scalars"
 };
 
 }  // namespace

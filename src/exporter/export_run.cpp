@@ -66,24 +66,33 @@ std::vector<std::string> shownTags(const std::string& directory, const std::vect
   return shownNames(std::move(names), notes);
 }
 
-/// Counts the numbers of a run that a format of scalars does not have as they are, and the values
-/// that it does not have under tags of scalars.
+/// Counts what a format of scalars does not have as it is: numbers of other plugins, integers that
+/// it rounds, and other values under the tag of a scalar.
 class Losses {
  public:
   explicit Losses(const ExportedRun& run) : run_(run), counts_(run.tags.size()) {}
 
-  void addLeftOut(const RunValue& value) {
-    if (isOfScalars(value.tag) || numberOf(*value.data)) {
-      ++counts_[value.tag].leftOut;
-    }
+  void addTaken(const RunValue& value) {
+    Counts& counts = counts_[value.tag];
+    counts.hasScalars = true;
+    counts.rounded += value.number != nullptr && isRounded(*value.number) ? 1 : 0;
   }
-  void addRounded(const RunValue& value) { ++counts_[value.tag].rounded; }
+  void addLeftOut(const RunValue& value) {
+    Counts& counts = counts_[value.tag];
+    ++(numberOf(*value.data) ? counts.numbers : counts.others);
+  }
 
   void appendNotes(std::vector<std::string>* notes) const {
     for (std::uint32_t tag = 0; tag < counts_.size(); ++tag) {
       const Counts& counts = counts_[tag];
-      if (counts.leftOut > 0) {
-        notes->push_back(noteOf(tag, counts.leftOut, reasonOf(tag)));
+      const std::string& plugin = run_.tags[tag].metadata.pluginName;
+      if (counts.numbers > 0) {
+        notes->push_back(
+            noteOf(tag, counts.numbers,
+                   "left out: got numbers of the plugin \"" + plugin + "\"; expected \"scalars\""));
+      }
+      if (counts.others > 0 && (counts.hasScalars || plugin == event::kScalarsPlugin)) {
+        notes->push_back(noteOf(tag, counts.others, "left out: got no numbers"));
       }
       if (counts.rounded > 0) {
         notes->push_back(
@@ -94,20 +103,13 @@ class Losses {
 
  private:
   struct Counts {
-    std::uint64_t leftOut = 0;
+    bool hasScalars = false;
     std::uint64_t rounded = 0;
+    // Those left out:
+    std::uint64_t numbers = 0;
+    std::uint64_t others = 0;
   };
 
-  const std::string& pluginOf(std::uint32_t tag) const {
-    return run_.tags[tag].metadata.pluginName;
-  }
-  bool isOfScalars(std::uint32_t tag) const { return pluginOf(tag) == event::kScalarsPlugin; }
-
-  std::string reasonOf(std::uint32_t tag) const {
-    return isOfScalars(tag) ? "left out: got no numbers"
-                            : "left out: got numbers of the plugin \"" + pluginOf(tag) +
-                                  "\"; expected \"scalars\"";
-  }
   std::string noteOf(std::uint32_t tag, std::uint64_t count, const std::string& what) const {
     return counted(count, "value") + " of the tag \"" + run_.tagNames[tag] + "\" in " +
            run_.directory + " " + what + "; the format jsonl has all values";
@@ -138,6 +140,7 @@ ExportResult exportRuns(const std::vector<RunFiles>& runs, const ExportOptions& 
     const ExportedRun exported{run, events.tags(), directories[i],
                                shownTags(directories[i], events.tags(), &result.notes)};
     Losses losses(exported);
+    const bool isExact = format->isExact();
     format->beginRun(exported);
     RunValue value;
     while (events.next(&value)) {
@@ -149,8 +152,8 @@ ExportResult exportRuns(const std::vector<RunFiles>& runs, const ExportOptions& 
         continue;
       }
       ++result.values;
-      if (value.number != nullptr && !format->isExact() && isRounded(*value.number)) {
-        losses.addRounded(value);
+      if (!isExact) {
+        losses.addTaken(value);
       }
     }
     losses.appendNotes(&result.notes);

@@ -143,8 +143,9 @@ void RunReader::State::findReplaced() {
   }
 }
 
-/// Returns a reader of the same run, because files of it were truncated or replaced: points of other
-/// files may depend on theirs. The points of the files before them stay known; the others are new.
+/// Returns a reader of the same run, because files of it were truncated or replaced: points of
+/// other files may depend on theirs. The points of the files before them stay known; the others are
+/// new.
 ///
 /// @param before How far each file was read before this update().
 std::unique_ptr<RunReader::State> RunReader::State::startAgain(

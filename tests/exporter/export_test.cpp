@@ -473,15 +473,22 @@ TEST_F(ExportTest, HasScalarsOfEveryType) {
 }
 
 TEST_F(ExportTest, JsonlNamesThePluginOfEachValueUnderOneTag) {
-  const auto histogram = event::SummaryHistogram{0, 2, 7, 6, 8, {1, 2}, {3, 4}};
-  writeEvents(kFile, {simpleScalar("x", 1, 1),
-                      eventAt(1, event::Summary{{event::Value{"x", histogram, std::nullopt}}})});
-  const std::string records = exported(exportJsonl);
-  EXPECT_THAT(records, HasSubstr(R"("plugin":"scalars","step":1,"wall_time":1001.0,"value":1.0})"));
-  EXPECT_THAT(records,
-              HasSubstr(R"("plugin":"histograms","step":1,"wall_time":1001.0,"value":[[)"));
-  EXPECT_EQ(exported(exportCsv), "step,x\n1,1.0\n");
-  EXPECT_THAT(result_.notes, SizeIs(1));
+  const event::Event histogram =
+      eventAt(1, event::Summary{{event::Value{
+                     "x", event::SummaryHistogram{0, 2, 7, 6, 8, {1, 2}, {3, 4}}, std::nullopt}}});
+  const event::Event scalar = simpleScalar("x", 1, 1);
+  for (const auto& events : {std::vector{scalar, histogram}, std::vector{histogram, scalar}}) {
+    writeEvents(kFile, events);
+    const std::string records = exported(exportJsonl);
+    EXPECT_THAT(records,
+                HasSubstr(R"("plugin":"scalars","step":1,"wall_time":1001.0,"value":1.0})"));
+    EXPECT_THAT(records,
+                HasSubstr(R"("plugin":"histograms","step":1,"wall_time":1001.0,"value":[[)"));
+    EXPECT_EQ(exported(exportCsv), "step,x\n1,1.0\n");
+    EXPECT_THAT(result_.notes, ElementsAre("1 value of the tag \"x\" in " + path("run") +
+                                           " left out: got no numbers; the format jsonl has all "
+                                           "values"));
+  }
 }
 
 TEST_F(ExportTest, WideCsvHasMoreRowsIfATagHasSeveralValues) {

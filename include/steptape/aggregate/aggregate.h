@@ -102,8 +102,8 @@ struct AggregateResult {
 /// @param runs      After update(). A tag counts if AggregateOptions::minRuns of them have it.
 /// @param directory The directory of the new run; created, and must contain no event file.
 /// @param options   See AggregateOptions.
-/// @throws Error(kInvalidArgument) if there are fewer runs than a tag needs, no tag counts, every tag
-///         is in a conflict, or a percentile is not from 0 to 100 or is missing for the band;
+/// @throws Error(kInvalidArgument) if there are fewer runs than a tag needs, no tag counts, every
+///         tag is in a conflict, or a percentile is not from 0 to 100 or is missing for the band;
 ///         Error(kFailedPrecondition) if `directory` contains event files;
 ///         Error(kIoError) if it cannot be written.
 /// @threads Thread-safe with distinct directories.
