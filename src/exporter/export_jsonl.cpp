@@ -82,8 +82,11 @@ class JsonlFormat : public detail::ExportFormat {
     end = detail::writeJsonReal(end, value.scalar);
     end = detail::writeText(end, "}\n");
     std::string& text = out_.text();
-    text += isOfScalars_[value.tag] ? beginnings_[value.tag]
-                                    : beginningOf(value.tag, event::kScalarsPlugin);
+    if (isOfScalars_[value.tag]) {
+      text += beginnings_[value.tag];
+    } else {
+      text += beginningOf(value.tag, event::kScalarsPlugin);
+    }
     text.append(members, end);
   }
 

@@ -75,7 +75,9 @@ class Losses {
   void addTaken(const RunValue& value) {
     Counts& counts = counts_[value.tag];
     counts.hasScalars = true;
-    counts.rounded += value.number != nullptr && isRounded(*value.number) ? 1 : 0;
+    if (value.number != nullptr && isRounded(*value.number)) {
+      ++counts.rounded;
+    }
   }
   void addLeftOut(const RunValue& value) {
     Counts& counts = counts_[value.tag];
