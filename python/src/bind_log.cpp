@@ -194,6 +194,10 @@ void bindLog(nb::module_& module) {
             return readNew(self.log, progress);
           },
           "progress"_a = nb::none(), "Reads what is new; returns a copy, one series per tag.")
+      .def(
+          "replaced_files",
+          [](const LogHandle& self) { return strings(replacedFilesOf(*self.log)); },
+          "Files that the last call found truncated or replaced, and read from their start.")
       .def("runs", [](const LogHandle& self) { return runsOf(self.log); })
       .def(
           "unreadable", [](const LogHandle& self) { return damageList(self.log->unreadable()); },

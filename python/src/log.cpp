@@ -116,6 +116,14 @@ std::vector<Series> seriesOf(const Run& run) {
   return all;
 }
 
+std::vector<std::string> replacedFilesOf(const Log& log) {
+  std::vector<std::string> files;
+  for (const auto& [name, reader] : log.runs()) {
+    files.insert(files.end(), reader.replacedFiles().begin(), reader.replacedFiles().end());
+  }
+  return files;
+}
+
 std::vector<Series> readNew(const std::shared_ptr<Log>& log, const nb::object& progress) {
   log->update(progress);
   std::vector<Series> added;

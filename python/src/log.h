@@ -74,6 +74,9 @@ std::vector<Run> runsOf(const std::shared_ptr<Log>& log);
 /// Returns the series ordered by tag, the scalars of a tag before its other kinds.
 std::vector<Series> seriesOf(const Run& run);
 
+/// Returns the files that the last update() found truncated or replaced, and read from their start.
+std::vector<std::string> replacedFilesOf(const Log& log);
+
 /// Reads new data and copies it, so that later calls do not change it.
 std::vector<Series> readNew(const std::shared_ptr<Log>& log, const nb::object& progress);
 

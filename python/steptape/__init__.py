@@ -17,12 +17,12 @@ steptape.compat has EventAccumulator and tbparse.SummaryReader under the same na
 """
 
 from ._core import DataError, __version__
-from ._follow import Follower, follow
+from ._follow import Follower, ReplacedFileWarning, follow
 from ._read import DamageWarning, EmptyLogWarning, MixedTagWarning, RoundedWarning, read
 from ._runs import Damage, Run, Runs
 from ._series import Series
 from ._values import Audio, Histogram, Image
 
 __all__ = ["Audio", "Damage", "DamageWarning", "DataError", "EmptyLogWarning", "Follower", "Histogram",
-           "Image", "MixedTagWarning", "RoundedWarning", "Run", "Runs", "Series", "follow", "read",
-           "__version__"]
+           "Image", "MixedTagWarning", "ReplacedFileWarning", "RoundedWarning", "Run", "Runs", "Series",
+           "follow", "read", "__version__"]

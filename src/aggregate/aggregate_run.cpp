@@ -18,9 +18,9 @@ namespace {
 using detail::counted;
 using detail::Statistic;
 
-/// Returns the minimum number of runs; a single run cannot be aggregated.
+/// Returns the minimum number of runs with a tag: a single run only if the caller wants it.
 std::size_t fewestRuns(const AggregateOptions& options) {
-  return std::max<std::size_t>(2, options.minRuns);
+  return options.minRuns == 0 ? 2 : options.minRuns;
 }
 
 using RunsByTag = std::map<std::string, std::vector<const ScalarColumns*>>;
@@ -51,9 +51,21 @@ void checkRuns(const std::vector<RunReader>& runs, const AggregateOptions& optio
 
 void checkTags(const std::vector<std::string>& tags, const AggregateOptions& options) {
   if (tags.empty()) {
-    throw Error(ErrorCode::kInvalidArgument, "aggregate: got no scalar tag that " +
-                                                 std::to_string(fewestRuns(options)) +
-                                                 " runs have; expected at least 1");
+    const std::size_t runs = fewestRuns(options);
+    throw Error(ErrorCode::kInvalidArgument,
+                "aggregate: got no scalar tag that " + counted(runs, "run") +
+                    (runs == 1 ? " has" : " have") + "; expected at least 1");
+  }
+}
+
+void checkConflicts(const std::vector<std::string>& tags,
+                    const std::vector<AggregateConflict>& conflicts) {
+  if (tags.empty()) {
+    const AggregateConflict& first = conflicts.front();
+    throw Error(ErrorCode::kInvalidArgument,
+                "aggregate: the name '" + first.name + "' is needed for '" + first.tag +
+                    "' and for '" + first.otherTag +
+                    "', and no other tag is left; select one of them, in the tool by --tag");
   }
 }
 
@@ -111,7 +123,8 @@ AggregateResult aggregateRuns(const std::vector<RunReader>& runs, const std::str
     (hasEnough ? tags : result.tagsLeftOut).push_back(tag);
   }
   checkTags(tags, options);
-  detail::checkNames(tags, statistics);
+  result.conflicts = detail::takeConflicts(statistics, &tags);
+  checkConflicts(tags, result.conflicts);
   checkDirectory(directory);
   SummaryWriter writer(directory, patientOptions());
   describe(writer, runs);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "steptape/base/error.h"
@@ -54,8 +55,13 @@ std::vector<Statistic> statisticsOf(const AggregateOptions& options) {
       {"/min", [](const AggregatePoint& point) { return point.min; }},
       {"/max", [](const AggregatePoint& point) { return point.max; }}};
   for (std::size_t i = 0; i < options.percentiles.size(); ++i) {
-    statistics.push_back({percentileSuffix(options.percentiles[i]),
-                          [i](const AggregatePoint& point) { return point.percentiles[i]; }});
+    const std::string suffix = percentileSuffix(options.percentiles[i]);
+    const bool isRepeated = std::any_of(statistics.begin(), statistics.end(),
+                                        [&](const auto& each) { return each.suffix == suffix; });
+    if (!isRepeated) {
+      statistics.push_back(
+          {suffix, [i](const AggregatePoint& point) { return point.percentiles[i]; }});
+    }
   }
   if (options.band == AggregateBand::kDeviation) {
     const auto [lower, upper] = bandSuffixes(options);
@@ -67,17 +73,24 @@ std::vector<Statistic> statisticsOf(const AggregateOptions& options) {
   return statistics;
 }
 
-void checkNames(const std::vector<std::string>& tags, const std::vector<Statistic>& statistics) {
+std::vector<AggregateConflict> takeConflicts(const std::vector<Statistic>& statistics,
+                                             std::vector<std::string>* tags) {
   std::map<std::string, std::string> ownerByName;
-  for (const std::string& tag : tags) {
+  std::set<std::string> inConflict;
+  std::vector<AggregateConflict> conflicts;
+  for (const std::string& tag : *tags) {
     for (const Statistic& statistic : statistics) {
       const auto [known, isNew] = ownerByName.emplace(tag + statistic.suffix, tag);
       if (!isNew) {
-        reject("the name '" + known->first + "' is needed for '" + known->second + "' and for '" +
-               tag + "'; aggregate them apart");
+        conflicts.push_back({known->first, known->second, tag});
+        inConflict.insert({known->second, tag});
       }
     }
   }
+  tags->erase(std::remove_if(tags->begin(), tags->end(),
+                             [&](const std::string& tag) { return inConflict.count(tag) > 0; }),
+              tags->end());
+  return conflicts;
 }
 
 CustomScalarsLayout bandCharts(const std::vector<std::string>& tags,

@@ -27,8 +27,9 @@ std::vector<Statistic> statisticsOf(const AggregateOptions& options);
 /// @throws Error(kInvalidArgument) if one of `percentiles` is not from 0 to 100.
 void checkPercentiles(const std::vector<double>& percentiles);
 
-/// @throws Error(kInvalidArgument) if a statistic of one of `tags` has the name of another one.
-void checkNames(const std::vector<std::string>& tags, const std::vector<Statistic>& statistics);
+/// Removes from `tags`, which ascend, those of which a statistic has the name of another one's.
+std::vector<AggregateConflict> takeConflicts(const std::vector<Statistic>& statistics,
+                                             std::vector<std::string>* tags);
 
 /// Returns one margin chart per tag, in the categories of the scalars page.
 ///

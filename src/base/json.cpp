@@ -2,6 +2,8 @@
 #include "steptape/base/json.h"
 
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 
 #include "base/json_chars.h"
 #include "base/shortest_double.h"
@@ -65,6 +67,24 @@ char* writeJsonNumber(char* out, double value) {
     return writeText(out, "-0.0");  // "-0" is an integer to some readers
   }
   return writeShortestDouble(out, value);
+}
+
+char* writeJsonReal(char* out, double value) {
+  constexpr double kAllWhole = 0x1p53;  // from there on every double is a whole number
+  if (!(std::abs(value) < kAllWhole)) {
+    char* const end = writeJsonNumber(out, value);
+    const bool isInteger = std::isfinite(value) &&
+                           std::memchr(out, 'e', static_cast<std::size_t>(end - out)) == nullptr;
+    return isInteger ? writeText(end, ".0") : end;
+  }
+  const auto whole = static_cast<std::int64_t>(value);
+  if (static_cast<double>(whole) != value) {
+    return writeShortestDouble(out, value);
+  }
+  if (whole == 0 && std::signbit(value)) {
+    *out++ = '-';
+  }
+  return writeText(writeJsonInteger(out, whole), ".0");
 }
 
 }  // namespace detail

@@ -20,6 +20,11 @@ inline constexpr std::size_t kMaxJsonNumber = 24;
 /// Writes what appendJsonNumber() appends. REQUIRES: room for kMaxJsonNumber characters.
 STEPTAPE_EXPORT char* writeJsonNumber(char* out, double value);
 
+/// Writes a double that no reader takes for an integer, with ".0" after a whole number; else as
+/// appendJsonNumber(). Readers that guess the type of a column from its beginning fail at 0.5 after
+/// integers, or round it. REQUIRES: room for kMaxJsonNumber characters.
+STEPTAPE_EXPORT char* writeJsonReal(char* out, double value);
+
 /// Writes what appendJsonInteger() appends. REQUIRES: room for kMaxJsonNumber characters.
 inline char* writeJsonInteger(char* out, std::int64_t value) {
   return std::to_chars(out, out + kMaxJsonNumber, value).ptr;

@@ -40,7 +40,8 @@ void appendPortable(std::string* out, Float value) {
 constexpr int kFractionBits = 22;
 
 bool isWallTime(double value) {
-  return value > 0x1p30 && value < 0x1p31 && value != std::floor(value);
+  return value > 0x1p30 && value < 0x1p31 &&
+         value != static_cast<double>(static_cast<std::int64_t>(value));
 }
 
 /// Returns the decimal fraction, in the given units, that is nearest to `fraction` (in units of
@@ -83,7 +84,10 @@ char* writeShortestDouble(char* out, double value) {
     return writeWallTime(out, value);
   }
 #if defined(__cpp_lib_to_chars)
-  return std::to_chars(out, out + 24, value).ptr;
+  // pandas.read_json() fails at digits that are no 64-bit integer.
+  const bool hasExponent = std::abs(value) >= 0x1p63;
+  return hasExponent ? std::to_chars(out, out + 24, value, std::chars_format::scientific).ptr
+                     : std::to_chars(out, out + 24, value).ptr;
 #else
   std::string digits;
   appendPortable(&digits, value);

@@ -7,7 +7,8 @@
 
 namespace steptape::detail {
 
-/// Writes the fewest digits that parse back to the finite `value`; at most 24 characters.
+/// Writes the fewest digits that parse back to the finite `value`, with an exponent from 2^63 on.
+/// At most 24 characters.
 /// @return the end of the text.
 STEPTAPE_EXPORT char* writeShortestDouble(char* out, double value);
 

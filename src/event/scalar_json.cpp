@@ -11,17 +11,20 @@ bool isSubRunCurve(const std::string& directory, const std::string& tag) {
   return ("/" + directory).find("/" + tag + "/") != std::string::npos;
 }
 
-Status writeScalarJson(ScalarSpool* spool, const std::function<void(std::string_view)>& write) {
+Status writeScalarJson(ScalarSpool* spool, const std::function<void(std::string_view)>& write,
+                       std::vector<std::string>* notes) {
   constexpr std::size_t kPiece = 64 << 10;
+  std::vector<CurveName> curves = spool->curves();
+  makeDistinct(&curves, notes);
   std::string text = "{";
   bool isFirstSeries = true;
   bool isFirstPoint = true;
   Status status = spool->forEach(
-      [&](const std::string& series) {
+      [&](std::size_t series) {
         text += isFirstSeries ? "\n" : "],\n";
         isFirstSeries = false;
         isFirstPoint = true;
-        appendJsonString(&text, series);
+        appendJsonString(&text, curves[series].name);
         text += ": [";
       },
       [&](const ScalarSpool::Point& point) {

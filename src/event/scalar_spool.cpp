@@ -14,6 +14,8 @@ struct ScalarSpool::Series {
 
   std::vector<Extent> spilled;
   std::vector<Point> points;  // those after the spilled ones
+
+  bool isEmpty() const { return spilled.empty() && points.empty(); }
 };
 
 ScalarSpool::ScalarSpool(std::string prefix, std::size_t maxPoints)
@@ -21,8 +23,8 @@ ScalarSpool::ScalarSpool(std::string prefix, std::size_t maxPoints)
 
 ScalarSpool::~ScalarSpool() = default;
 
-ScalarSpool::Series* ScalarSpool::series(const std::string& name) {
-  return &series_[name];
+ScalarSpool::Series* ScalarSpool::series(const CurveName& curve) {
+  return &series_[curve];
 }
 
 Status ScalarSpool::add(Series* series, const Point& point) {
@@ -32,7 +34,7 @@ Status ScalarSpool::add(Series* series, const Point& point) {
 }
 
 Status ScalarSpool::spill() {
-  for (auto& [name, series] : series_) {
+  for (auto& [curve, series] : series_) {
     if (series.points.empty()) {
       continue;
     }
@@ -50,15 +52,26 @@ Status ScalarSpool::spill() {
   return {};
 }
 
-Status ScalarSpool::forEach(const std::function<void(const std::string&)>& begin,
+std::vector<CurveName> ScalarSpool::curves() const {
+  std::vector<CurveName> curves;
+  for (const auto& [curve, series] : series_) {
+    if (!series.isEmpty()) {
+      curves.push_back(curve);
+    }
+  }
+  return curves;
+}
+
+Status ScalarSpool::forEach(const std::function<void(std::size_t)>& begin,
                             const std::function<void(const Point&)>& point) {
   constexpr std::size_t kBatch = 4096;
   std::vector<Point> batch;
-  for (const auto& [name, series] : series_) {
-    if (series.spilled.empty() && series.points.empty()) {
+  std::size_t number = 0;
+  for (const auto& [curve, series] : series_) {
+    if (series.isEmpty()) {
       continue;
     }
-    begin(name);
+    begin(number++);
     for (Series::Extent extent : series.spilled) {
       while (extent.points > 0) {
         batch.resize(std::min(extent.points, kBatch));

@@ -12,6 +12,7 @@
 #include "steptape/base/status.h"
 
 #include "base/spool_file.h"
+#include "event/curve_names.h"
 
 namespace steptape::detail {
 
@@ -36,14 +37,17 @@ class STEPTAPE_EXPORT ScalarSpool {
   ScalarSpool(const ScalarSpool&) = delete;
   ScalarSpool& operator=(const ScalarSpool&) = delete;
 
-  /// Returns the series `name`, and creates it if it is new. It is valid as long as this object.
-  /// Series without points are omitted from the output.
-  Series* series(const std::string& name);
+  /// Returns the series of a curve, and creates it if it is new. It is valid as long as this
+  /// object. Series without points are omitted from the output.
+  Series* series(const CurveName& curve);
   Status add(Series* series, const Point& point);
 
-  /// For every series, by name: calls `begin(series)`, then `point(p)` for each point in the order
-  /// added.
-  Status forEach(const std::function<void(const std::string&)>& begin,
+  /// Returns the curves with points, in the order of the output: ascending.
+  std::vector<CurveName> curves() const;
+
+  /// For every series, in order: calls `begin(number)` with an index into curves(), then `point(p)`
+  /// for each point in the order added.
+  Status forEach(const std::function<void(std::size_t)>& begin,
                  const std::function<void(const Point&)>& point);
 
  private:
@@ -52,7 +56,7 @@ class STEPTAPE_EXPORT ScalarSpool {
   SpoolFile file_;
   const std::size_t maxPoints_;
   std::size_t heldPoints_ = 0;
-  std::map<std::string, Series> series_;
+  std::map<CurveName, Series> series_;
 };
 
 }  // namespace steptape::detail

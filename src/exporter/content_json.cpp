@@ -18,7 +18,7 @@ void appendValue(const HparamValue& value, ExportText* out) {
         if constexpr (std::is_same_v<T, bool>) {
           out->text() += held ? "true" : "false";
         } else if constexpr (std::is_same_v<T, double>) {
-          appendJsonNumber(&out->text(), held);
+          appendJsonReal(&out->text(), held);
         } else {
           appendJsonString(&out->text(), held);
         }
@@ -32,9 +32,9 @@ void appendInfo(const HparamInfo& info, ExportText* out) {
   appendJsonMember(",", "description", info.description, out);
   if (info.interval) {
     out->text() += ",\"interval\":[";
-    appendJsonNumber(&out->text(), info.interval->first);
+    appendJsonReal(&out->text(), info.interval->first);
     out->text() += ',';
-    appendJsonNumber(&out->text(), info.interval->second);
+    appendJsonReal(&out->text(), info.interval->second);
     out->text() += ']';
   } else if (!info.discrete.empty()) {
     appendJsonList(",\"discrete\":[", info.discrete, "]", out,
@@ -82,13 +82,13 @@ struct HparamsJson {
                    });
     appendJsonMember(",", "group_name", start.groupName, out);
     out->text() += ",\"start_time\":";
-    appendJsonNumber(&out->text(), start.startTime);
+    appendJsonReal(&out->text(), start.startTime);
     out->text() += "}}";
   }
   void operator()(const HparamsSessionEnd& end) const {
     appendJsonMember("{\"session_end\":{", "status", nameOf(end.status), out);
     out->text() += ",\"end_time\":";
-    appendJsonNumber(&out->text(), end.endTime);
+    appendJsonReal(&out->text(), end.endTime);
     out->text() += "}}";
   }
 };

@@ -6,41 +6,43 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "steptape/base/json.h"
 #include "steptape/exporter/export.h"
 
-#include "base/utf8.h"
+#include "base/json_chars.h"
+#include "event/curve_names.h"
 #include "exporter/export_run.h"
 #include "exporter/row_sorter.h"
 
 namespace steptape {
 namespace {
 
+constexpr char kStepColumn[] = "step";
 constexpr std::size_t kMaxCells = (std::size_t{32} << 20) / sizeof(detail::Cell);
 
-std::string csvField(std::string_view field) {
-  std::string text = replaceInvalidUtf8(field);
-  if (text.find_first_of(",\"\r\n") == std::string::npos) {
-    return text;
+std::string csvField(const std::string& field) {
+  if (field.find_first_of(",\"\r\n") == std::string::npos) {
+    return field;
   }
   std::string quoted = "\"";
-  for (const char c : text) {
+  for (const char c : field) {
     quoted.append(c == '"' ? 2 : 1, c);
   }
   return quoted + '"';
 }
 
-void appendCsvNumber(double value, std::string* out) {
+/// Writes a number as pandas, polars and DuckDB read it: polars knows no "nan" and no "Infinity".
+char* writeCsvNumber(char* out, double value) {
   if (std::isnan(value)) {
-    *out += "nan";
-  } else if (std::isinf(value)) {
-    *out += value > 0 ? "inf" : "-inf";
-  } else {
-    appendJsonNumber(out, value);
+    return detail::writeText(out, "NaN");
   }
+  if (std::isinf(value)) {
+    return detail::writeText(out, value > 0 ? "inf" : "-inf");
+  }
+  return detail::writeJsonReal(out, value);
 }
 
 class LongFormat : public detail::ExportFormat {
@@ -49,10 +51,10 @@ class LongFormat : public detail::ExportFormat {
     out_.text() = "run,tag,step,wall_time,value\n";
   }
 
-  void beginRun(const RunFiles& run, const std::vector<RunTag>& tags) override {
+  void beginRun(const detail::ExportedRun& run) override {
     beginnings_.clear();
-    for (const RunTag& tag : tags) {
-      beginnings_.push_back(csvField(run.directory) + "," + csvField(tag.name) + ",");
+    for (const std::string& tag : run.tagNames) {
+      beginnings_.push_back(csvField(run.directory) + "," + csvField(tag) + ",");
     }
   }
 
@@ -60,14 +62,14 @@ class LongFormat : public detail::ExportFormat {
     if (value.data != nullptr) {
       return false;
     }
-    std::string& text = out_.text();
-    text += beginnings_[value.tag];
-    appendJsonInteger(&text, value.step);
-    text += ',';
-    appendCsvNumber(value.wallTime, &text);
-    text += ',';
-    appendCsvNumber(value.scalar, &text);
-    text += '\n';
+    char numbers[3 * detail::kMaxJsonNumber + 3];
+    char* end = detail::writeJsonInteger(numbers, value.step);
+    *end++ = ',';
+    end = writeCsvNumber(end, value.wallTime);
+    *end++ = ',';
+    end = writeCsvNumber(end, value.scalar);
+    *end++ = '\n';
+    out_.text().append(beginnings_[value.tag]).append(numbers, end);
     out_.flushIfLong();
     return true;
   }
@@ -79,15 +81,34 @@ class LongFormat : public detail::ExportFormat {
   std::vector<std::string> beginnings_;  // start of each tag's lines
 };
 
+std::string lowerCase(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return text;
+}
+
+/// Names two columns of which a program that ignores case would rename one.
+void noteCase(const std::vector<detail::CurveName>& names, std::vector<std::string>* notes) {
+  std::unordered_map<std::string, const std::string*> known;
+  for (const detail::CurveName& each : names) {
+    const auto [it, isNew] = known.emplace(lowerCase(each.name), &each.name);
+    if (!isNew) {
+      notes->push_back("the columns \"" + *it->second + "\" and \"" + each.name +
+                       "\" differ only in case, which DuckDB ignores: it renames the second");
+      return;
+    }
+  }
+}
+
 /// Sorts scalars into rows.
 class WideFormat : public detail::ExportFormat {
  public:
   WideFormat(detail::RowSorter* sorter, bool namesRuns) : sorter_(sorter), namesRuns_(namesRuns) {}
 
-  void beginRun(const RunFiles& run, const std::vector<RunTag>& tags) override {
-    prefix_ = namesRuns_ ? run.directory + "/" : "";
-    tags_ = &tags;
-    columnOf_.assign(tags.size(), std::nullopt);
+  void beginRun(const detail::ExportedRun& run) override {
+    run_ = &run;
+    columnOf_.assign(run.tags.size(), std::nullopt);
   }
 
   bool take(const RunValue& value) override {
@@ -97,7 +118,7 @@ class WideFormat : public detail::ExportFormat {
     std::optional<std::uint32_t>& number = columnOf_[value.tag];
     if (!number) {
       number = static_cast<std::uint32_t>(columns_.size());
-      columns_.push_back({prefix_ + (*tags_)[value.tag].name, value.step, 0});
+      columns_.push_back({nameOf(run_->tagNames[value.tag]), value.step, 0});
     } else {
       Column& column = columns_[*number];
       column.row = value.step == column.step ? column.row + 1 : 0;
@@ -107,25 +128,36 @@ class WideFormat : public detail::ExportFormat {
     return true;
   }
 
-  std::vector<std::string> columnNames() const {
-    std::vector<std::string> names;
+  /// Returns the names of the columns, which differ from each other and from "step".
+  std::vector<std::string> columnNames(std::vector<std::string>* notes) const {
+    std::vector<detail::CurveName> names{{kStepColumn, "", ""}};
     for (const Column& column : columns_) {
       names.push_back(column.name);
     }
-    return names;
+    detail::makeDistinct(&names, notes);
+    noteCase(names, notes);
+    std::vector<std::string> texts;
+    for (std::size_t i = 1; i < names.size(); ++i) {
+      texts.push_back(std::move(names[i].name));
+    }
+    return texts;
   }
 
  private:
   struct Column {
-    std::string name;
+    detail::CurveName name;
     std::int64_t step;  // of its last point
     std::uint32_t row;
   };
 
+  detail::CurveName nameOf(const std::string& tag) const {
+    const std::string& run = run_->directory;
+    return {namesRuns_ ? run + "/" + tag : tag, run, tag};
+  }
+
   detail::RowSorter* sorter_;
   bool namesRuns_;
-  std::string prefix_;
-  const std::vector<RunTag>* tags_ = nullptr;
+  const detail::ExportedRun* run_ = nullptr;
   std::vector<std::optional<std::uint32_t>> columnOf_;  // by tag of the run
   std::vector<Column> columns_;                         // of all runs
 };
@@ -138,7 +170,7 @@ class Table {
     std::iota(order_.begin(), order_.end(), 0);
     std::sort(order_.begin(), order_.end(),
               [&](std::size_t a, std::size_t b) { return names[a] < names[b]; });
-    out_.text() = "step";
+    out_.text() = kStepColumn;
     for (const std::size_t column : order_) {
       out_.text() += ',' + csvField(names[column]);
     }
@@ -166,11 +198,12 @@ class Table {
  private:
   void writeRow() {
     std::string& text = out_.text();
-    appendJsonInteger(&text, step_);
+    char number[detail::kMaxJsonNumber];
+    text.append(number, detail::writeJsonInteger(number, step_));
     for (const std::size_t column : order_) {
       text += ',';
       if (row_[column]) {
-        appendCsvNumber(*row_[column], &text);
+        text.append(number, writeCsvNumber(number, *row_[column]));
         row_[column].reset();
       }
     }
@@ -199,7 +232,7 @@ ExportResult exportWide(const std::vector<RunFiles>& runs, const ExportOptions& 
   detail::RowSorter sorter(detail::temporaryPrefix(options), kMaxCells);
   WideFormat format(&sorter, runs.size() > 1);
   ExportResult result = detail::exportRuns(runs, options, &format);
-  Table table(format.columnNames(), sink);
+  Table table(format.columnNames(&result.notes), sink);
   sorter.forEach([&](const detail::Cell& cell) { table.take(cell); }).throwIfError();
   table.finish();
   return result;

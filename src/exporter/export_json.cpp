@@ -19,13 +19,14 @@ class JsonFormat : public detail::ExportFormat {
  public:
   explicit JsonFormat(detail::ScalarSpool* spool) : spool_(spool) {}
 
-  void beginRun(const RunFiles& run, const std::vector<RunTag>& tags) override {
-    const bool isSubRun = std::all_of(tags.begin(), tags.end(), [&](const RunTag& tag) {
-      return detail::isSubRunCurve(run.directory, tag.name);
+  void beginRun(const detail::ExportedRun& run) override {
+    const bool isSubRun = std::all_of(run.tags.begin(), run.tags.end(), [&](const RunTag& tag) {
+      return detail::isSubRunCurve(run.files.directory, tag.name);
     });
     series_.clear();
-    for (const RunTag& tag : tags) {
-      series_.push_back(spool_->series(isSubRun ? run.directory : run.directory + "/" + tag.name));
+    for (const std::string& tag : run.tagNames) {
+      const std::string name = isSubRun ? run.directory : run.directory + "/" + tag;
+      series_.push_back(spool_->series({name, run.directory, tag}));
     }
   }
 
@@ -49,7 +50,7 @@ ExportResult exportJson(const std::vector<RunFiles>& runs, const ExportOptions& 
   detail::ScalarSpool spool(detail::temporaryPrefix(options), kMaxPoints);
   JsonFormat format(&spool);
   ExportResult result = detail::exportRuns(runs, options, &format);
-  detail::writeScalarJson(&spool, sink).throwIfError();
+  detail::writeScalarJson(&spool, sink, &result.notes).throwIfError();
   return result;
 }
 

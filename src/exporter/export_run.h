@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,15 @@
 #include "steptape/reader/run_events.h"
 
 namespace steptape::detail {
+
+/// A run with its names as an export shows them: valid UTF-8, and different if they are different
+/// in the files.
+struct ExportedRun {
+  const RunFiles& files;
+  const std::vector<RunTag>& tags;
+  std::string directory;
+  std::vector<std::string> tagNames;
+};
 
 /// Writes an export in one format.
 class ExportFormat {
@@ -17,10 +27,12 @@ class ExportFormat {
   ExportFormat& operator=(const ExportFormat&) = delete;
   virtual ~ExportFormat() = default;
 
-  /// Starts a run. Values refer to `tags`, which stay valid until the next run.
-  virtual void beginRun(const RunFiles& run, const std::vector<RunTag>& tags) = 0;
+  /// Starts a run. Values refer to its tags. It stays valid until the next run.
+  virtual void beginRun(const ExportedRun& run) = 0;
   /// @return whether the format supports such values.
   virtual bool take(const RunValue& value) = 0;
+  /// Whether it has 64-bit integers that no double equals.
+  virtual bool isExact() const { return false; }
 };
 
 /// Passes all values that `options` select to `format`, run by run.

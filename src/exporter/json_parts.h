@@ -8,6 +8,7 @@
 
 #include "steptape/base/json.h"
 
+#include "base/json_chars.h"
 #include "exporter/export_run.h"
 
 namespace steptape::detail {
@@ -29,16 +30,21 @@ void appendJsonList(std::string_view open, const Container& elements, std::strin
   out->text() += close;
 }
 
+/// Appends a double, which no reader takes for an integer.
+inline void appendJsonReal(std::string* out, double value) {
+  char digits[kMaxJsonNumber];
+  out->append(digits, writeJsonReal(digits, value));
+}
+
 /// Appends `["a","b"]`.
 inline void appendJsonStrings(const std::vector<std::string>& strings, ExportText* out) {
   appendJsonList("[", strings, "]", out,
                  [&](const std::string& each) { appendJsonString(&out->text(), each); });
 }
 
-/// Appends `[0.5,1]`.
-inline void appendJsonNumbers(const std::vector<double>& numbers, ExportText* out) {
-  appendJsonList("[", numbers, "]", out,
-                 [&](double each) { appendJsonNumber(&out->text(), each); });
+/// Appends `[0.5,1.0]`.
+inline void appendJsonReals(const std::vector<double>& numbers, ExportText* out) {
+  appendJsonList("[", numbers, "]", out, [&](double each) { appendJsonReal(&out->text(), each); });
 }
 
 /// Appends `[2,3]`.

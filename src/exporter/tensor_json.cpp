@@ -55,19 +55,19 @@ Element elementOf(event::TensorType type) {
   switch (type) {
     case event::TensorType::kFloat:
       return {4, [](const char* in, std::string* out) {
-                appendJsonNumber(out, double{as<float>(loadLittleEndian32(in))});
+                appendJsonReal(out, double{as<float>(loadLittleEndian32(in))});
               }};
     case event::TensorType::kDouble:
       return {8, [](const char* in, std::string* out) {
-                appendJsonNumber(out, as<double>(loadLittleEndian64(in)));
+                appendJsonReal(out, as<double>(loadLittleEndian64(in)));
               }};
     case event::TensorType::kHalf:
       return {2, [](const char* in, std::string* out) {
-                appendJsonNumber(out, halfToDouble(load16(in)));
+                appendJsonReal(out, halfToDouble(load16(in)));
               }};
     case event::TensorType::kBFloat16:  // the upper half of a float
       return {2, [](const char* in, std::string* out) {
-                appendJsonNumber(out, double{as<float>(std::uint32_t{load16(in)} << 16)});
+                appendJsonReal(out, double{as<float>(std::uint32_t{load16(in)} << 16)});
               }};
     case event::TensorType::kBool:
       return {1, [](const char* in, std::string* out) { *out += *in != 0 ? "true" : "false"; }};

@@ -59,7 +59,7 @@ Status appendAudio(const event::Value& value, const Context& to) {
     appendJsonMember("", "content_type", audio.contentType, to.out);
     if (audio.sampleRate) {
       to.out->text() += ",\"sample_rate\":";
-      appendJsonNumber(&to.out->text(), *audio.sampleRate);
+      appendJsonReal(&to.out->text(), *audio.sampleRate);
     }
     appendFiles(",\"clips\":[", audio.encoded, to);
   }
@@ -88,7 +88,7 @@ Status appendHistogram(const event::Value& value, const Context& to) {
   Status status = decodeHistogram(value, &histogram);
   if (status.ok()) {
     appendJsonList("\"value\":[", histogram.buckets, "]", to.out, [&](const HistogramBucket& each) {
-      appendJsonNumbers({each.left, each.right, each.count}, to.out);
+      appendJsonReals({each.left, each.right, each.count}, to.out);
     });
   }
   return status;
@@ -100,7 +100,7 @@ Status appendPrCurve(const event::Value& value, const Context& to) {
   if (status.ok()) {
     const auto appendRow = [&](const char* before, const std::vector<double>& row) {
       to.out->text() += before;
-      appendJsonNumbers(row, to.out);
+      appendJsonReals(row, to.out);
     };
     appendRow("\"value\":{\"true_positives\":", curve.truePositives);
     appendRow(",\"false_positives\":", curve.falsePositives);

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
+#include <cstring>
 #include <string_view>
-#include <system_error>
+#include <sys/stat.h>
 #include <utility>
 
 #include "steptape/base/error.h"
@@ -22,27 +22,67 @@ Status becameShorter(const std::string& path, std::uint64_t got, std::uint64_t e
                     path);
 }
 
+std::optional<RunFile::Stamp> RunFile::stampOf(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) {
+    return std::nullopt;
+  }
+  constexpr std::int64_t kNanoseconds = 1'000'000'000;
+  return Stamp{static_cast<std::uint64_t>(status.st_size), status.st_ino,
+               status.st_ctim.tv_sec * kNanoseconds + status.st_ctim.tv_nsec};
+}
+
 bool RunFile::open() {
+  isReplaced_ = false;
   try {
-    std::error_code error;
-    const std::uint64_t size = std::filesystem::file_size(path_, error);
+    const std::optional<Stamp> stamp = stampOf(path_);
     const bool hasFailed = end_ && end_->outcome == ReadOutcome::kIoError;
-    if (!error && size == size_ && !hasFailed) {
+    if (stamp && stamp_ && *stamp == *stamp_ && !hasFailed) {
       return false;
     }
-    if (!error && size < offset_) {
-      becameShorter(path_, size, offset_).throwIfError();
-    }
     source_.emplace(path_);
+    if (stamp && (stamp->size < offset_ || !holdsWhatWasRead())) {
+      source_.reset();
+      isReplaced_ = true;
+      return false;
+    }
     reader_.emplace(&*source_);
     reader_->seek(offset_);
-    size_ = error ? 0 : size;
+    stamp_ = stamp;
+    size_ = stamp ? stamp->size : 0;
     end_.reset();
     return true;
   } catch (const Error& error) {
     end_ = Damage{path_, offset_, 0, ReadOutcome::kIoError, Status(error.code(), error.what())};
     return false;
   }
+}
+
+/// A file that cannot be read counts as unchanged: reading it reports why.
+bool RunFile::holdsWhatWasRead() const {
+  KeptBytes now{};
+  return !hasKept_ || !keep(&now) || now == kept_;
+}
+
+/// Copies the first and the last bytes before `offset_`.
+/// @return false if they cannot be read.
+bool RunFile::keep(KeptBytes* kept) const {
+  constexpr std::size_t kHalf = kKeptBytes / 2;
+  std::array<char, kReadAtOnce> bytes;
+  std::size_t got = 0;
+  if (offset_ <= bytes.size()) {
+    const auto all = static_cast<std::size_t>(offset_);
+    if (!source_->read(0, bytes.data(), all, &got).ok() || got != all) {
+      return false;
+    }
+    const std::size_t size = std::min(all, kHalf);
+    std::memcpy(kept->data(), bytes.data(), size);
+    std::memcpy(kept->data() + kHalf, bytes.data() + all - size, size);
+    return true;
+  }
+  char* const last = kept->data() + kHalf;
+  return source_->read(0, kept->data(), kHalf, &got).ok() && got == kHalf &&
+         source_->read(offset_ - kHalf, last, kHalf, &got).ok() && got == kHalf;
 }
 
 bool RunFile::nextBehindDamage(std::string_view* payload) {
@@ -145,8 +185,14 @@ void RunFile::addPassed(Damage damage) {
 
 void RunFile::close() {
   offset_ = reader_->offset();
+  hasKept_ = mayGrow_ && keep(&kept_);
   reader_.reset();
   source_.reset();
+}
+
+void RunFile::closeEarly() {
+  close();
+  stamp_.reset();
 }
 
 std::uint64_t RunFile::bytesFrom(std::uint64_t offset) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steptape/reader/run_reader.h"
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <unordered_set>
@@ -52,8 +53,15 @@ struct RunReader::State {
     addFiles();
   }
 
+  void beginUpdate();
+  void endUpdate();
   void addFiles();
+  std::uint64_t readFiles();
+  std::vector<std::uint64_t> offsets() const;
+  void findReplaced();
+  std::unique_ptr<State> startAgain(const std::vector<std::uint64_t>& before);
   std::uint64_t readFile(std::uint32_t number);
+  void readAgain(std::uint32_t number, std::uint64_t end);
   void readRecords(detail::RunFile* file, std::uint32_t number, std::uint64_t end);
   std::size_t countScalars() const;
   void reserveForRest(const detail::RunFile& file, std::uint64_t begin, std::size_t scalarsBefore);
@@ -70,7 +78,9 @@ struct RunReader::State {
   std::vector<Damage> damage;
   detail::RestartRule rule;
   detail::ReadProgress progress;
-  bool isHalfRead = false;  // an update() has thrown, or is running
+  std::vector<std::uint32_t> replaced;     // files, ascending
+  std::vector<std::string> replacedPaths;  // those of the last update()
+  bool isHalfRead = false;                 // an update() has thrown, or is running
 };
 
 /// Appends new files of the run: their names sort after those of known files, unless several
@@ -85,6 +95,91 @@ void RunReader::State::addFiles() {
   }
   for (std::size_t i = files.size(); i < run.files.size(); ++i) {
     files.emplace_back(run.files[i], options.mayGrow);
+  }
+}
+
+void RunReader::State::beginUpdate() {
+  isHalfRead = true;
+  addFiles();
+  damage.clear();
+  replaced.clear();
+  replacedPaths.clear();
+  progress.restart();
+  store.beginUpdate();
+}
+
+void RunReader::State::endUpdate() {
+  for (const detail::RunFile& file : files) {
+    file.appendDamage(&damage);
+  }
+  store.append(&batch);
+  store.endUpdate(
+      std::any_of(files.begin(), files.end(), std::mem_fn(&detail::RunFile::hasPassedDamage)));
+  isHalfRead = false;
+}
+
+/// Reads up to the first replaced file, if there is one.
+/// @return the number of bytes read.
+std::uint64_t RunReader::State::readFiles() {
+  std::uint64_t bytes = 0;
+  for (std::uint32_t number = 0; number < files.size(); ++number) {
+    bytes += readFile(number);
+    if (files[number].isReplaced()) {
+      replaced.push_back(number);
+      break;
+    }
+  }
+  return bytes;
+}
+
+/// Adds the replaced files after the first one.
+void RunReader::State::findReplaced() {
+  for (std::uint32_t number = replaced.front() + 1; number < files.size(); ++number) {
+    if (files[number].open()) {
+      files[number].close();
+    } else if (files[number].isReplaced()) {
+      replaced.push_back(number);
+    }
+  }
+}
+
+/// Returns a reader of the same run, because files of it were truncated or replaced: points of
+/// other files may depend on theirs. The points of the files before them stay known; the others are
+/// new.
+///
+/// @param before How far each file was read before this update().
+std::unique_ptr<RunReader::State> RunReader::State::startAgain(
+    const std::vector<std::uint64_t>& before) {
+  findReplaced();
+  auto again = std::make_unique<State>(run, options);
+  again->beginUpdate();
+  for (std::uint32_t number = 0; number < replaced.front(); ++number) {
+    again->readAgain(number, before[number]);
+  }
+  again->endUpdate();
+  again->beginUpdate();
+  for (const std::uint32_t number : replaced) {
+    again->replacedPaths.push_back(run.files[number]);
+  }
+  return again;
+}
+
+/// Returns how far each file was read.
+std::vector<std::uint64_t> RunReader::State::offsets() const {
+  std::vector<std::uint64_t> offsets;
+  offsets.reserve(files.size());
+  for (const detail::RunFile& file : files) {
+    offsets.push_back(file.offset());
+  }
+  return offsets;
+}
+
+/// Reads what was read of a file before, which is not new.
+void RunReader::State::readAgain(std::uint32_t number, std::uint64_t end) {
+  detail::RunFile& file = files[number];
+  if (file.open()) {
+    readRecords(&file, number, end);
+    file.closeEarly();
   }
 }
 
@@ -215,21 +310,14 @@ std::uint64_t RunReader::update() {
   if (state_->isHalfRead) {
     state_ = std::make_unique<State>(state_->run, state_->options);
   }
-  State& state = *state_;
-  state.isHalfRead = true;
-  state.addFiles();
-  state.damage.clear();
-  state.progress.restart();
-  state.store.beginUpdate();
-  std::uint64_t bytes = 0;
-  for (std::uint32_t number = 0; number < state.files.size(); ++number) {
-    bytes += state.readFile(number);
-    state.files[number].appendDamage(&state.damage);
+  state_->beginUpdate();
+  const std::vector<std::uint64_t> before = state_->offsets();
+  std::uint64_t bytes = state_->readFiles();
+  if (!state_->replaced.empty()) {
+    state_ = state_->startAgain(before);
+    bytes += state_->readFiles();
   }
-  state.store.append(&state.batch);
-  state.store.endUpdate(std::any_of(state.files.begin(), state.files.end(),
-                                    std::mem_fn(&detail::RunFile::hasPassedDamage)));
-  state.isHalfRead = false;
+  state_->endUpdate();
   return bytes;
 }
 
@@ -239,6 +327,10 @@ const std::map<std::string, TagSeries>& RunReader::tags() const {
 
 const std::vector<Damage>& RunReader::damage() const {
   return state_->damage;
+}
+
+const std::vector<std::string>& RunReader::replacedFiles() const {
+  return state_->replacedPaths;
 }
 
 Status RunReader::value(const ValueLocation& location, event::Value* value) const {

@@ -15,6 +15,7 @@
 #include "steptape/tfrecord/record_reader.h"
 
 #include "base/replacement_file.h"
+#include "base/utf8.h"
 #include "event/event_codec.h"
 #include "event/scalar_event_view.h"
 #include "event/scalar_json.h"
@@ -137,7 +138,8 @@ class CurveSorter {
     if (isNew && isOfScalarsPlugin(value)) {
       // tensorboardX's keys: a curve of addScalars() is identified by its directory.
       const bool isSubRun = directory != directory_;
-      it->second = spool_->series(isSubRun ? directory : directory + "/" + value.tag);
+      const std::string name = isSubRun ? directory : directory + "/" + value.tag;
+      it->second = spool_->series({replaceInvalidUtf8(name), directory, value.tag});
     }
     return it->second;
   }
@@ -170,7 +172,9 @@ Status writeJson(ScalarSpool* spool, const std::string& path) {
   ReplacementFile file(path);
   Status status = file.open();
   if (status.ok()) {
-    status = writeScalarJson(spool, [&](std::string_view text) { file.write(text); });
+    std::vector<std::string> notes;  // The names are as documented; nobody reads these.
+    status = writeScalarJson(
+        spool, [&](std::string_view text) { file.write(text); }, &notes);
   }
   if (status.ok()) {
     status = file.finish();  // also reports failures of the writes

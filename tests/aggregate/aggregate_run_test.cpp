@@ -207,12 +207,56 @@ TEST_F(AggregateRuns, RefusesFewerRunsThanItNeeds) {
                     [this] { aggregate(); });
 }
 
-TEST_F(AggregateRuns, RefusesATagThatIsNamedLikeAStatistic) {
+TEST_F(AggregateRuns, TakesTagsOfOneRunIfOneIsEnough) {
+  options_.minRuns = 1;
+  addRun({simpleScalar("a", 1, 0), simpleScalar("b", 5, 0)});
+  addRun({simpleScalar("a", 3, 0)});
+  EXPECT_THAT(aggregate().tagsLeftOut, IsEmpty());
+  EXPECT_THAT(written("a"), ElementsAre(2));
+  EXPECT_THAT(written("b"), ElementsAre(5));
+  EXPECT_THAT(written("b/max"), ElementsAre(5));
+  EXPECT_EQ(readScalars(path("mean")).count("b/std"), 0U);
+}
+
+TEST_F(AggregateRuns, TakesASingleRunIfOneIsEnough) {
+  options_.minRuns = 1;
+  addRun({simpleScalar("loss", 1, 0)});
+  aggregate();
+  EXPECT_THAT(written("loss"), ElementsAre(1));
+}
+
+TEST_F(AggregateRuns, WritesAPercentileThatIsGivenTwiceOnce) {
+  addTwoRuns();
+  options_.percentiles = {50, 50};
+  aggregate();
+  EXPECT_THAT(written("loss/train/p50"), ElementsAre(2, 1));
+}
+
+TEST_F(AggregateRuns, LeavesOutOnlyTagsThatAreNamedLikeAStatisticOfAnother) {
+  for (int run = 0; run < 2; ++run) {
+    addRun({simpleScalar("reward", 1, 0), simpleScalar("reward/max", 1, 0),
+            simpleScalar("reward/std", 1, 0), simpleScalar("loss", 1, 0)});
+  }
+  const AggregateResult result = aggregate();
+  ASSERT_THAT(result.series, SizeIs(1));
+  EXPECT_EQ(result.series[0].tag, "loss");
+  ASSERT_THAT(result.conflicts, SizeIs(2));
+  EXPECT_EQ(result.conflicts[0].name, "reward/max");
+  EXPECT_EQ(result.conflicts[0].tag, "reward");
+  EXPECT_EQ(result.conflicts[0].otherTag, "reward/max");
+  EXPECT_EQ(result.conflicts[1].otherTag, "reward/std");
+  EXPECT_EQ(readScalars(path("mean")).count("reward/max"), 0U);
+  EXPECT_THAT(written("loss/max"), ElementsAre(1));
+}
+
+TEST_F(AggregateRuns, RefusesTagsThatAreAllNamedLikeAStatistic) {
   addRun({simpleScalar("loss", 1, 0), simpleScalar("loss/min", 1, 0)});
   addRun({simpleScalar("loss", 1, 0), simpleScalar("loss/min", 1, 0)});
   test::expectError(ErrorCode::kInvalidArgument,
-                    "the name 'loss/min' is needed for 'loss' and for 'loss/min'",
+                    "the name 'loss/min' is needed for 'loss' and for 'loss/min', and no other tag "
+                    "is left; select one of them, in the tool by --tag",
                     [this] { aggregate(); });
+  EXPECT_FALSE(std::filesystem::exists(path("mean")));
 }
 
 TEST_F(AggregateRuns, RefusesADirectoryThatHoldsARun) {

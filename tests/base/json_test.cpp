@@ -10,6 +10,7 @@
 #include <random>
 #include <string>
 
+#include "base/json_chars.h"
 #include "base/json_text.h"
 #include "base/shortest_double.h"
 
@@ -54,6 +55,29 @@ TEST(JsonNumber, TakesTheFewestDigits) {
   EXPECT_EQ(jsonNumber(0.1), "0.1");
   EXPECT_EQ(jsonNumber(1'700'000'000.25), "1700000000.25");
   EXPECT_EQ(jsonNumber(double{0.31F}), "0.3100000023841858");
+}
+
+TEST(JsonNumber, IsNoIntegerWhereItIsReal) {
+  const auto real = [](double value) {
+    char digits[detail::kMaxJsonNumber];
+    return std::string(digits, detail::writeJsonReal(digits, value));
+  };
+  EXPECT_EQ(real(0), "0.0");
+  EXPECT_EQ(real(-0.0), "-0.0");
+  EXPECT_EQ(real(-12), "-12.0");
+  EXPECT_EQ(real(0.5), "0.5");
+  EXPECT_EQ(real(1e5), "100000.0");
+  EXPECT_EQ(real(-1e15), "-1000000000000000.0");
+  EXPECT_EQ(real(1'700'000'001), "1700000001.0");
+  EXPECT_EQ(real(-1e18 - 4096), "-1000000000000004096.0");
+  EXPECT_EQ(real(std::numeric_limits<double>::quiet_NaN()), "\"NaN\"");
+  EXPECT_EQ(real(-std::numeric_limits<double>::infinity()), "\"-Infinity\"");
+}
+
+TEST(JsonNumber, HasAnExponentWhereItIsNo64BitInteger) {
+  EXPECT_EQ(jsonNumber(9223372036854774784.0), "9223372036854774784");
+  EXPECT_EQ(jsonNumber(0x1p63), "9.223372036854776e+18");
+  EXPECT_EQ(jsonNumber(-double{1e20F}), "-1.0000000200408773e+20");
 }
 
 TEST(JsonNumber, TakesTheFewestDigitsForWallTimesToo) {

@@ -23,6 +23,7 @@
 namespace steptape {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -111,6 +112,31 @@ TEST_F(ExportTest, JsonSeparatesTagsIfARunHasSeveral) {
   EXPECT_THAT(json, HasSubstr("\"loss/a/other\""));
 }
 
+TEST_F(ExportTest, JsonSeparatesCurvesOfTheSamePath) {
+  writeEvents("a/events.out.tfevents.1",
+              {simpleScalar("b/x", 1, 1), simpleScalar("b/x (2)", 2, 2)});
+  writeEvents("a/b/events.out.tfevents.1", {simpleScalar("x", 3, 3), simpleScalar("y", 4, 4)});
+  EXPECT_EQ(exported(exportJson),
+            "{\n"
+            "\"a/b/x\": [[1001, 1, 1]],\n"
+            "\"a/b/x (3)\": [[1003, 3, 3]],\n"
+            "\"a/b/x (2)\": [[1002, 2, 2]],\n"
+            "\"a/b/y\": [[1004, 4, 4]]\n}\n");
+  ASSERT_THAT(result_.notes, SizeIs(1));
+  EXPECT_EQ(result_.notes[0], "the name \"" + path("a/b/x") + "\" is taken: the tag \"x\" of " +
+                                  path("a/b") + " is written as \"" + path("a/b/x (3)") + "\"");
+}
+
+TEST_F(ExportTest, JsonGivesNoOtherNameForACurveWithoutPoints) {
+  writeEvents("a/events.out.tfevents.1", {simpleScalar("b/x", 1, 1)});
+  writeEvents("a/b/events.out.tfevents.1", {simpleScalar("x", 3, 3), simpleScalar("y", 4, 4)});
+  ExportOptions options;
+  options.fromStep = 3;
+  EXPECT_EQ(exported(exportJson, options),
+            "{\n\"a/b/x\": [[1003, 3, 3]],\n\"a/b/y\": [[1004, 4, 4]]\n}\n");
+  EXPECT_THAT(result_.notes, IsEmpty());
+}
+
 TEST_F(ExportTest, JsonOfMoreThanFitsIntoMemoryIsTheSame) {
   std::vector<event::Event> events;
   for (int i = 0; i < 800'000; ++i) {
@@ -132,11 +158,12 @@ TEST_F(ExportTest, JsonOfMoreThanFitsIntoMemoryIsTheSame) {
 
 TEST_F(ExportTest, JsonlHasALineForEachValueInTheOrderOfWriting) {
   writeEvents(kFile, {simpleScalar("b", 0.5F, 1), simpleScalar("a\"\n", -1, -2)});
-  EXPECT_EQ(exported(exportJsonl),
-            R"({"run":"run","tag":"b","plugin":"scalars","step":1,"wall_time":1001,"value":0.5})"
-            "\n"
-            R"({"run":"run","tag":"a\"\n","plugin":"scalars","step":-2,"wall_time":998,"value":-1})"
-            "\n");
+  EXPECT_EQ(
+      exported(exportJsonl),
+      R"({"run":"run","tag":"b","plugin":"scalars","step":1,"wall_time":1001.0,"value":0.5})"
+      "\n"
+      R"({"run":"run","tag":"a\"\n","plugin":"scalars","step":-2,"wall_time":998.0,"value":-1.0})"
+      "\n");
 }
 
 TEST_F(ExportTest, JsonlHasNumbersThatJsonLacksAsStrings) {
@@ -154,14 +181,14 @@ TEST_F(ExportTest, JsonlHasTexts) {
 TEST_F(ExportTest, JsonlHasHistogramsOfBothForms) {
   writeValue(ofPlugin("histograms",
                       numbers<double>(event::TensorType::kDouble, {2, 3}, {0, 0.5, 3, 0.5, 1, 4})));
-  EXPECT_EQ(record().dump(), R"({"value":[[0,0.5,3],[0.5,1,4]]})");
+  EXPECT_EQ(record().dump(), R"({"value":[[0.0,0.5,3.0],[0.5,1.0,4.0]]})");
   event::SummaryHistogram compatible;
   compatible.min = -1;
   compatible.max = 2;
   compatible.bucketLimits = {0, 1e300};
   compatible.bucketCounts = {3, 4};
   writeValue(event::Value{"tag", compatible, std::nullopt});
-  EXPECT_EQ(record().dump(), R"({"value":[[-1,0,3],[0,2,4]]})");
+  EXPECT_EQ(record().dump(), R"({"value":[[-1.0,0.0,3.0],[0.0,2.0,4.0]]})");
 }
 
 TEST_F(ExportTest, JsonlHasTensors) {
@@ -172,10 +199,11 @@ TEST_F(ExportTest, JsonlHasTensors) {
   // 1, -2, the least number and infinity of binary16
   writeValue(ofPlugin("mine", numbers<std::uint16_t>(event::TensorType::kHalf, {4},
                                                      {0x3c00, 0xc000, 0x0001, 0x7c00})));
-  EXPECT_EQ(record().dump(),
-            R"({"dtype":"float16","shape":[4],"value":[1,-2,5.960464477539063e-08,"Infinity"]})");
+  EXPECT_EQ(
+      record().dump(),
+      R"({"dtype":"float16","shape":[4],"value":[1.0,-2.0,5.960464477539063e-08,"Infinity"]})");
   writeValue(ofPlugin("mine", numbers<std::uint16_t>(event::TensorType::kBFloat16, {}, {0x3f80})));
-  EXPECT_EQ(record().dump(), R"({"dtype":"bfloat16","shape":[],"value":1})");
+  EXPECT_EQ(record().dump(), R"({"dtype":"bfloat16","shape":[],"value":1.0})");
   writeValue(ofPlugin("mine", numbers<std::uint64_t>(event::TensorType::kUInt64, {1}, {~0ULL})));
   EXPECT_EQ(record().dump(), R"({"dtype":"uint64","shape":[1],"value":[18446744073709551615]})");
   writeValue(ofPlugin("mine", numbers<char>(event::TensorType::kBool, {2}, {0, 1})));
@@ -249,7 +277,7 @@ TEST_F(ExportTest, JsonlDescribesImagesAndAudio) {
 
 TEST_F(ExportTest, JsonlShowsAValueThatDoesNotFitItsPluginAsATensor) {
   writeValue(ofPlugin("histograms", numbers<float>(event::TensorType::kFloat, {2}, {1, 2})));
-  EXPECT_EQ(record().dump(), R"({"dtype":"float32","shape":[2],"value":[1,2]})");
+  EXPECT_EQ(record().dump(), R"({"dtype":"float32","shape":[2],"value":[1.0,2.0]})");
   writeValue(ofPlugin("text", std::monostate()));
   EXPECT_EQ(record()["value"], nullptr);
   EXPECT_THAT(record()["problem"], HasSubstr("text: got no data"));
@@ -338,33 +366,141 @@ TEST_F(ExportTest, LongCsvHasALineForEachPoint) {
   options.csvLayout = CsvLayout::kLong;
   EXPECT_EQ(exported(exportCsv, options),
             "run,tag,step,wall_time,value\n"
-            "run,b,1,1001,0.5\n"
-            "run,\"a,\"\"x\"\"\",2,1002,-inf\n"
-            "run,b,3,1003,nan\n");
+            "run,b,1,1001.0,0.5\n"
+            "run,\"a,\"\"x\"\"\",2,1002.0,-inf\n"
+            "run,b,3,1003.0,NaN\n");
 }
 
 TEST_F(ExportTest, WideCsvHasAColumnForEachTagAndARowForEachStep) {
   writeEvents(kFile, {version(), simpleScalar("b", 1, 10), simpleScalar("a", 2, 10),
                       simpleScalar("b", 3, -5), simpleScalar("a", 4, 11)});
-  EXPECT_EQ(exported(exportCsv), "step,a,b\n-5,,3\n10,2,1\n11,4,\n");
+  EXPECT_EQ(exported(exportCsv), "step,a,b\n-5,,3.0\n10,2.0,1.0\n11,4.0,\n");
 }
 
 TEST_F(ExportTest, WideCsvNamesTheRunsOfSeveral) {
   writeEvents("one/events.out.tfevents.1", {simpleScalar("x", 1, 1)});
   writeEvents("two/events.out.tfevents.1", {simpleScalar("x", 2, 1)});
-  EXPECT_EQ(exported(exportCsv), "step,one/x,two/x\n1,1,2\n");
+  EXPECT_EQ(exported(exportCsv), "step,one/x,two/x\n1,1.0,2.0\n");
+}
+
+TEST_F(ExportTest, WideCsvHasNoTwoColumnsOfOneName) {
+  writeEvents("a/events.out.tfevents.1", {simpleScalar("b/x", 1, 1)});
+  writeEvents("a/b/events.out.tfevents.1", {simpleScalar("x", 2, 1)});
+  EXPECT_EQ(exported(exportCsv), "step,a/b/x,a/b/x (2)\n1,1.0,2.0\n");
+  EXPECT_THAT(result_.notes, SizeIs(1));
+}
+
+TEST_F(ExportTest, WideCsvHasAnotherNameForATagThatIsCalledStep) {
+  writeEvents(kFile, {simpleScalar("step", 0.5F, 7), simpleScalar("loss", 2, 7)});
+  EXPECT_EQ(exported(exportCsv), "step,loss,step (2)\n7,2.0,0.5\n");
+  ASSERT_THAT(result_.notes, SizeIs(1));
+  EXPECT_THAT(result_.notes[0], HasSubstr("the name \"step\" is taken: the tag \"step\" of "));
+}
+
+TEST_F(ExportTest, WideCsvNotesColumnsThatDifferOnlyInCase) {
+  writeEvents(kFile, {simpleScalar("Loss", 1, 1), simpleScalar("loss", 2, 1)});
+  EXPECT_EQ(exported(exportCsv), "step,Loss,loss\n1,1.0,2.0\n");
+  ASSERT_THAT(result_.notes, SizeIs(1));
+  EXPECT_THAT(result_.notes[0],
+              StartsWith("the columns \"Loss\" and \"loss\" differ only in case"));
+}
+
+TEST_F(ExportTest, CsvHasNoDoubleThatLooksLikeAnInteger) {
+  writeEvents(kFile, {simpleScalar("x", 0, 1), simpleScalar("x", -3, 2),
+                      simpleScalar("x", 100'000, 3), simpleScalar("x", 1e20F, 4)});
+  EXPECT_EQ(exported(exportCsv), "step,x\n1,0.0\n2,-3.0\n3,100000.0\n4,1.0000000200408773e+20\n");
+}
+
+TEST_F(ExportTest, TagsThatDifferOnlyInInvalidBytesStayDifferent) {
+  writeEvents(kFile, {simpleScalar("x\xfe", 1, 1), simpleScalar("x\xff", 2, 2)});
+  ExportOptions options;
+  options.csvLayout = CsvLayout::kLong;
+  EXPECT_EQ(exported(exportCsv, options),
+            "run,tag,step,wall_time,value\n"
+            "run,x\xef\xbf\xbd,1,1001.0,1.0\n"
+            "run,x\xef\xbf\xbd (2),2,1002.0,2.0\n");
+  EXPECT_THAT(exported(exportJsonl), HasSubstr("\"tag\":\"x\xef\xbf\xbd (2)\""));
+  EXPECT_THAT(exported(exportJson), HasSubstr("run/x\xef\xbf\xbd (2)\": [[1002, 2, 2]]"));
+}
+
+TEST_F(ExportTest, NamesTheValuesThatAFormatOfScalarsDoesNotHave) {
+  event::Value number = tensorValue<float>("custom", event::TensorType::kFloat, {1});
+  number.metadata = event::SummaryMetadata();
+  number.metadata->pluginName = "custom";
+  event::Value two = ofScalarsPlugin(tensorValue<float>("two", event::TensorType::kFloat, {1, 2}));
+  event::Value text = stringsOf("text", {}, {"no scalar"});
+  writeEvents(kFile, {eventAt(1, event::Summary{{number}}), eventAt(2, event::Summary{{number}}),
+                      eventAt(1, event::Summary{{two}}), eventAt(1, event::Summary{{text}}),
+                      simpleScalar("loss", 1, 1)});
+  for (const Function format : {exportCsv, exportJson}) {
+    exported(format);
+    EXPECT_EQ(result_.values, 1U);
+    EXPECT_THAT(result_.notes,
+                ElementsAre("2 values of the tag \"custom\" in " + path("run") +
+                                " left out: got numbers of the plugin \"custom\"; expected "
+                                "\"scalars\"; the format jsonl has all values",
+                            "1 value of the tag \"two\" in " + path("run") +
+                                " left out: got no numbers; the format jsonl has all values"));
+  }
+  exported(exportJsonl);
+  EXPECT_EQ(result_.values, 5U);
+  EXPECT_THAT(result_.notes, IsEmpty());
+}
+
+TEST_F(ExportTest, HasScalarsOfEveryType) {
+  constexpr std::int64_t kOdd = (std::int64_t{1} << 53) + 1;
+  const auto scalar = [](event::Value value) {
+    return eventAt(1, event::Summary{{ofScalarsPlugin(std::move(value))}});
+  };
+  writeEvents(kFile,
+              {scalar(tensorValue<std::int64_t>("int", event::TensorType::kInt64, {kOdd})),
+               scalar(tensorValue<char>("bool", event::TensorType::kBool, {1})),
+               scalar(tensorValue<std::uint16_t>("half", event::TensorType::kHalf, {0x3800})),
+               scalar(tensorValue<std::uint16_t>("brain", event::TensorType::kBFloat16, {0x3fc0})),
+               scalar(tensorValue<double>("double", event::TensorType::kDouble, {0.1}))});
+  EXPECT_EQ(exported(exportCsv),
+            "step,bool,brain,double,half,int\n1,1.0,1.5,0.1,0.5,9007199254740992.0\n");
+  EXPECT_THAT(result_.notes,
+              ElementsAre("1 value of the tag \"int\" in " + path("run") +
+                          " rounded: got integers that no double equals; the format jsonl has all "
+                          "values"));
+  EXPECT_THAT(exported(exportJson), HasSubstr("\"run/bool\": [[1001, 1, 1]]"));
+  const std::string records = exported(exportJsonl);
+  EXPECT_THAT(records, HasSubstr(R"("dtype":"int64","shape":[],"value":9007199254740993})"));
+  EXPECT_THAT(records, HasSubstr(R"("dtype":"bool","shape":[],"value":true})"));
+  EXPECT_THAT(records, HasSubstr(R"("wall_time":1001.0,"value":0.1})"));
+  EXPECT_THAT(result_.notes, IsEmpty());
+}
+
+TEST_F(ExportTest, JsonlNamesThePluginOfEachValueUnderOneTag) {
+  const event::Event histogram =
+      eventAt(1, event::Summary{{event::Value{
+                     "x", event::SummaryHistogram{0, 2, 7, 6, 8, {1, 2}, {3, 4}}, std::nullopt}}});
+  const event::Event scalar = simpleScalar("x", 1, 1);
+  for (const auto& events : {std::vector{scalar, histogram}, std::vector{histogram, scalar}}) {
+    writeEvents(kFile, events);
+    const std::string records = exported(exportJsonl);
+    EXPECT_THAT(records,
+                HasSubstr(R"("plugin":"scalars","step":1,"wall_time":1001.0,"value":1.0})"));
+    EXPECT_THAT(records,
+                HasSubstr(R"("plugin":"histograms","step":1,"wall_time":1001.0,"value":[[)"));
+    EXPECT_EQ(exported(exportCsv), "step,x\n1,1.0\n");
+    EXPECT_THAT(result_.notes, ElementsAre("1 value of the tag \"x\" in " + path("run") +
+                                           " left out: got no numbers; the format jsonl has all "
+                                           "values"));
+  }
 }
 
 TEST_F(ExportTest, WideCsvHasMoreRowsIfATagHasSeveralValues) {
   writeEvents(kFile, {simpleScalar("a", 1, 1), simpleScalar("a", 2, 1), simpleScalar("b", 3, 1),
                       simpleScalar("b", 4, 2)});
-  EXPECT_EQ(exported(exportCsv), "step,a,b\n1,1,3\n1,2,\n2,,4\n");
+  EXPECT_EQ(exported(exportCsv), "step,a,b\n1,1.0,3.0\n1,2.0,\n2,,4.0\n");
 }
 
 TEST_F(ExportTest, WideCsvKeepsTheValuesOfAStepThatCameAgain) {
   writeEvents(kFile, {version(), simpleScalar("a", 1, 1), simpleScalar("a", 2, 2),
                       simpleScalar("a", 3, 1)});
-  EXPECT_EQ(exported(exportCsv), "step,a\n1,1\n1,3\n2,2\n");
+  EXPECT_EQ(exported(exportCsv), "step,a\n1,1.0\n1,3.0\n2,2.0\n");
 }
 
 TEST_F(ExportTest, WideCsvOfMoreThanFitsIntoMemoryIsSorted) {
@@ -407,10 +543,10 @@ TEST_F(ExportTest, TakesOnlyWantedTagsAndSteps) {
 
 TEST_F(ExportTest, LeavesOutPointsThatARestartRewroteByDefault) {
   writeEvents(kFile, {version(), simpleScalar("x", 1, 1), start(1), simpleScalar("x", 2, 1)});
-  EXPECT_EQ(exported(exportCsv), "step,x\n1,2\n");
+  EXPECT_EQ(exported(exportCsv), "step,x\n1,2.0\n");
   ExportOptions options;
   options.purge = PurgePolicy::kNone;
-  EXPECT_EQ(exported(exportCsv, options), "step,x\n1,1\n1,2\n");
+  EXPECT_EQ(exported(exportCsv, options), "step,x\n1,1.0\n1,2.0\n");
 }
 
 TEST_F(ExportTest, ReportsBothPassesOverEachRunHoweverSmall) {

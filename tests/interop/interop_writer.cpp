@@ -389,6 +389,7 @@ void logAndExport(const std::string& logDir, const std::string& file) {
   writer.addScalar("unusual", std::nan(""), 0);
   writer.addScalar("unusual", kInfinity, 1);
   writer.addScalar("unusual", -kInfinity, std::int64_t{1} << 52);
+  writer.addScalar("both/curves/b", 1, 0);  // the path of a curve above
   writer.addText("text", "no scalar", 0);
   writer.exportScalarsToJson(file).throwIfError();
 }

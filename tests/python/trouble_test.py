@@ -7,6 +7,7 @@ import collections
 import contextlib
 import io
 import os
+import re
 import shutil
 import signal
 import sys
@@ -193,6 +194,33 @@ class GrowingLogs(Trouble):
         self.assertEqual(steps, expected.steps.tolist())
         # The first points have not changed, although the columns have grown since.
         np.testing.assert_array_equal(np.concatenate([part.values for part in parts]), expected.values)
+
+    def test_are_followed_from_their_start_after_they_were_written_anew(self):
+        follower = steptape.follow(os.path.join(self.log_dir, "run"), tag="100")
+        self.grow(20001)
+        follower.update()
+        other = self.enterContext(tempfile.TemporaryDirectory())
+        logs.one_run(other, tags=2, steps=1000)
+        with open(only_file(other), "rb") as file, open(self.path, "wb") as replaced:
+            replaced.write(file.read())
+        with self.assertWarnsRegex(steptape.ReplacedFileWarning, re.escape(self.path)) as caught:
+            (series,) = follower.update()
+        self.assertEqual(caught.filename, __file__)
+        self.assertEqual(series.steps.tolist(), list(range(1000)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.assertEqual(follower.update(), [])
+
+    def test_name_damage_once_while_they_are_followed(self):
+        follower = steptape.follow(self.log_dir)
+        self.content = b"damaged!" + self.content
+        self.grow(20001)
+        with self.assertWarnsRegex(steptape.DamageWarning, "steptape.follow.*the rest is read"):
+            self.assertNotEqual(follower.update(), [])
+        self.grow(30000)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.assertNotEqual(follower.update(), [])
 
     def test_can_be_iterated_over(self):
         self.grow(len(self.content))

@@ -41,7 +41,7 @@ TEST_F(Aggregate, WritesARunThatTheToolReads) {
   steptape("aggregate seed_1 seed_2 --output mean");
   EXPECT_EQ(steptape("check mean").exitCode, 0);
   const Outcome outcome = steptape("export mean --format csv --tag '^loss$'");
-  EXPECT_EQ(outcome.out, "step,loss\n0,2\n10,1\n");
+  EXPECT_EQ(outcome.out, "step,loss\n0,2.0\n10,1.0\n");
 }
 
 TEST_F(Aggregate, JoinsRunsOfTheSameNameBelowSeveralPaths) {
@@ -77,6 +77,41 @@ TEST_F(Aggregate, NamesRunsWithoutACounterpart) {
   EXPECT_THAT(outcome.error,
               HasSubstr("note: left out, because no other run has its name: seed_2/test"));
   EXPECT_FALSE(std::filesystem::exists(path("mean/test")));
+}
+
+TEST_F(Aggregate, SaysWhichTagsTooFewRunsHave) {
+  writeEvents("seed_1/events.out.tfevents.1",
+              {simpleScalar("loss", 1, 0), simpleScalar("level_1", 1, 0)});
+  writeRun("seed_2", 1, 1);
+  EXPECT_THAT(
+      steptape("aggregate 'seed_*' --output mean").out,
+      HasSubstr("\n  left out, because fewer than 2 runs have it (see --min-runs): level_1\n"));
+  EXPECT_THAT(steptape("aggregate 'seed_*' --output all --min-runs 1").out,
+              HasSubstr("all: 2 scalars of 2 runs\n"));
+}
+
+TEST_F(Aggregate, NamesTagsThatNeedTheSameName) {
+  for (const char* const seed : {"seed_1", "seed_2"}) {
+    writeEvents(std::string(seed) + "/events.out.tfevents.1",
+                {simpleScalar("loss", 1, 0), simpleScalar("reward", 1, 0),
+                 simpleScalar("reward/max", 1, 0)});
+  }
+  const Outcome outcome = steptape("aggregate 'seed_*' --output mean");
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.error;
+  EXPECT_THAT(outcome.out, HasSubstr("mean: 1 scalar of 2 runs\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("\n  left out, because both need the name reward/max: reward "
+                                     "and reward/max; --tag selects one of them\n"));
+  const json group = json::parse(steptape("aggregate 'seed_*' --output again --json").out)[0];
+  EXPECT_EQ(group["conflicts"][0]["name"], "reward/max");
+  EXPECT_THAT(group["conflicts"][0]["tags"], ElementsAre("reward", "reward/max"));
+}
+
+TEST_F(Aggregate, TakesOneRunIfOneIsEnough) {
+  writeRun("seed_1/train", 1, 1);
+  writeRun("seed_2/train", 1, 1);
+  writeRun("seed_2/test", 1, 1);
+  EXPECT_THAT(steptape("aggregate seed_1 seed_2 --output mean --min-runs 1").out,
+              HasSubstr("mean/test: 1 scalar of 1 run\n"));
 }
 
 TEST_F(Aggregate, RefusesOneRun) {

@@ -40,7 +40,7 @@ constexpr char kSmallFileJson[] =
     "\"runs/demo/loss\": [[1001, 1, 0.5], [1020, 20, 0.25]]\n"
     "}\n";
 
-constexpr char kSmallFileCsv[] = "step,accuracy,loss\n1,,0.5\n20,1,0.25\n";
+constexpr char kSmallFileCsv[] = "step,accuracy,loss\n1,,0.5\n20,1.0,0.25\n";
 
 TEST_F(Export, WritesAFile) {
   writeBytes("runs/demo/events.out.tfevents.1", smallFile());
@@ -133,16 +133,16 @@ TEST_F(Export, WritesCsv) {
   EXPECT_EQ(steptape("export runs --format csv").out, kSmallFileCsv);
   EXPECT_EQ(steptape("export runs --format csv --layout long").out,
             "run,tag,step,wall_time,value\n"
-            "runs/demo,loss,1,1001,0.5\n"
-            "runs/demo,loss,20,1020,0.25\n"
-            "runs/demo,accuracy,20,1020,1\n");
+            "runs/demo,loss,1,1001.0,0.5\n"
+            "runs/demo,loss,20,1020.0,0.25\n"
+            "runs/demo,accuracy,20,1020.0,1.0\n");
 }
 
 TEST_F(Export, WritesRecords) {
   writeBytes("runs/demo/events.out.tfevents.1", smallFile());
   EXPECT_THAT(steptape("export runs --format jsonl").out,
               StartsWith(R"({"run":"runs/demo","tag":"loss","plugin":"scalars","step":1,)"
-                         R"("wall_time":1001,"value":0.5})"
+                         R"("wall_time":1001.0,"value":0.5})"
                          "\n"));
 }
 
@@ -163,8 +163,8 @@ TEST_F(Export, FiltersRunsTagsAndSteps) {
 TEST_F(Export, LeavesOutOverwrittenPointsByDefault) {
   writeEvents("events.out.tfevents.1",
               {version(), simpleScalar("x", 1, 1), start(1), simpleScalar("x", 2, 1)});
-  EXPECT_EQ(steptape("export . --format csv").out, "step,x\n1,2\n");
-  EXPECT_EQ(steptape("export . --format csv --all").out, "step,x\n1,1\n1,2\n");
+  EXPECT_EQ(steptape("export . --format csv").out, "step,x\n1,2.0\n");
+  EXPECT_EQ(steptape("export . --format csv --all").out, "step,x\n1,1.0\n1,2.0\n");
 }
 
 TEST_F(Export, RefusesABadRegularExpression) {

@@ -125,6 +125,32 @@ TEST_F(Plot, CountsTime) {
   EXPECT_THAT(relative, HasSubstr(" time since the run's first point\n"));
 }
 
+TEST_F(Plot, DrawsTimesInMillisecondsSinceTheFirstPoint) {
+  std::vector<event::Event> events;
+  for (int i = 0; i < 5; ++i) {
+    events.push_back(simpleScalar("loss", static_cast<float>(i), i));
+    events.back().wallTime = 1000.0 * (1'795'700'000 + i);
+  }
+  writeEvents("runs/demo/events.out.tfevents.1", events);
+  const std::string relative = plot("runs --x relative").out;
+  EXPECT_THAT(relative, HasSubstr("4 at step 4\n"));
+  EXPECT_THAT(relative, HasSubstr("1h"));  // 4000 "seconds"
+  EXPECT_THAT(
+      plot("runs --x time --width 120").out,
+      HasSubstr("4 at step 4; 5 of 5 left out: time beyond the year 9999: milliseconds?\n"));
+}
+
+TEST_F(Plot, NamesEachReasonForAPointThatIsLeftOut) {
+  std::vector<event::Event> events = {simpleScalar("loss", 1, 0), simpleScalar("loss", kNan, 1),
+                                      simpleScalar("loss", 1, 2), simpleScalar("loss", 1, 3)};
+  events[2].wallTime = HUGE_VAL;
+  events[3].wallTime = -5;
+  writeEvents("runs/demo/events.out.tfevents.1", events);
+  EXPECT_THAT(plot("runs --x time --width 150").out,
+              HasSubstr("; 1 of 4 left out: not finite; 1 of 4 left out: time before 1970; "
+                        "1 of 4 left out: time not finite\n"));
+}
+
 TEST_F(Plot, WritesSvg) {
   writeLoss("demo", {1, 0.5F});
   const Outcome outcome = plot("runs --svg chart.svg");

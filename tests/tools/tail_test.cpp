@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
@@ -134,6 +135,24 @@ TEST_F(Follower, GivesNothingIfARestartOnlyDiscards) {
   EXPECT_THAT(newPoints(&runs), ElementsAre("loss 1 = 1"));
 }
 
+TEST_F(Follower, GivesThePointsOfAFileThatWasWrittenAnew) {
+  const std::string file = writeEvents(
+      "events.out.tfevents.1", {version(), simpleScalar("loss", 1, 0), simpleScalar("loss", 1, 1),
+                                simpleScalar("loss", 1, 2)});
+  PointFollower runs = follower();
+  EXPECT_THAT(newPoints(&runs), SizeIs(3));
+  writeEvents("events.out.tfevents.1", {version(), simpleScalar("loss", 2, 0)});
+  RunNews news = runs.update();
+  EXPECT_THAT(textsOf(news), ElementsAre("loss 0 = 2"));
+  EXPECT_THAT(news.replaced, ElementsAre(file));
+  EXPECT_THAT(news.restarted, IsEmpty());
+  EXPECT_THAT(news.damage, IsEmpty());
+  append("events.out.tfevents.1", {simpleScalar("loss", 2, 1), simpleScalar("loss", 2, 2)});
+  news = runs.update();
+  EXPECT_THAT(textsOf(news), ElementsAre("loss 1 = 2", "loss 2 = 2"));
+  EXPECT_THAT(news.replaced, IsEmpty());
+}
+
 TEST_F(Follower, FiltersTagsAndRuns) {
   writeEvents("a/events.out.tfevents.1", {simpleScalar("loss", 1, 0), simpleScalar("lr", 1, 5)});
   writeEvents("b/events.out.tfevents.1", {simpleScalar("lr", 2, 6)});
@@ -172,6 +191,9 @@ TEST_F(Follower, ReportsDamageOnce) {
   EXPECT_EQ(news.damage[0].offset, 0u);
   append("events.out.tfevents.1", {simpleScalar("loss", 1, 2)});
   EXPECT_THAT(runs.update().damage, IsEmpty());
+  // The content that replaces it is damaged at the same place.
+  writeBytes("events.out.tfevents.1", bytes + framed({simpleScalar("loss", 3, 3)}));
+  EXPECT_THAT(runs.update().damage, SizeIs(1));
 }
 
 class Tail : public ToolFixture {
@@ -192,6 +214,15 @@ TEST_F(Tail, PrintsTheLastPointsInOrderOfTime) {
             "1970-01-01 00:17:00.000  runs/demo  loss            20  0.25\n");
   EXPECT_EQ(tail("runs --once --lines 1").out,
             "1970-01-01 00:17:00.000  runs/demo  loss        20  0.25\n");
+}
+
+TEST_F(Tail, AlignsTimesThatAreNoDates) {
+  event::Event event = simpleScalar("loss", 1, 0);
+  event.wallTime = HUGE_VAL;
+  writeEvents("runs/events.out.tfevents.1", {simpleScalar("loss", 1, 0), event});
+  EXPECT_EQ(tail("runs --once").out,
+            "1970-01-01 00:16:40.000  runs  loss         0  1\n"
+            "inf                      runs  loss         0  1\n");
 }
 
 TEST_F(Tail, SelectsTagsAndRuns) {

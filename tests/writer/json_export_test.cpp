@@ -140,6 +140,15 @@ TEST_F(JsonExportTest, HoldsScalarsOfAddSummaryToo) {
   EXPECT_EQ(exported().at(run_ + "/x")[0][2], 0.5);
 }
 
+TEST_F(JsonExportTest, KeepsCurvesOfTheSameKeyApart) {
+  writer_.addScalar("loss/train", 1, 0);
+  writer_.addScalars("loss", {{"train", 2}}, 0);
+  const nlohmann::json json = exported();
+  ASSERT_THAT(json, SizeIs(2));
+  EXPECT_EQ(json.at(run_ + "/loss/train")[0][2], 1);
+  EXPECT_EQ(json.at(run_ + "/loss/train (2)")[0][2], 2);
+}
+
 TEST_F(JsonExportTest, ReportsWhyItCannotWrite) {
   const Status status = writer_.exportScalarsToJson(dir_.string() + "/absent/all.json");
   EXPECT_EQ(status.message(),
@@ -167,13 +176,13 @@ TEST_F(ScalarSpoolTest, GivesPointsBackBySeriesInOrderHoweverLittleMemoryItHas) 
     ScalarSpool spool(path_, memory);
     for (int i = 0; i < 1000; ++i) {
       const std::string series = "s" + std::to_string(i % 3);
-      ASSERT_TRUE(spool.add(spool.series(series), {i * 0.5, i, -1.0 * i}).ok());
+      ASSERT_TRUE(spool.add(spool.series({series, "", ""}), {i * 0.5, i, -1.0 * i}).ok());
     }
     std::vector<std::string> names;
     std::vector<std::vector<std::int64_t>> steps;
     const Status status = spool.forEach(
-        [&](const std::string& name) {
-          names.push_back(name);
+        [&](std::size_t number) {
+          names.push_back(spool.curves().at(number).name);
           steps.emplace_back();
         },
         [&](const ScalarSpool::Point& point) {
@@ -193,13 +202,13 @@ TEST_F(ScalarSpoolTest, GivesPointsBackBySeriesInOrderHoweverLittleMemoryItHas) 
 
 TEST_F(ScalarSpoolTest, UsesAFileWithoutAName) {
   ScalarSpool spool(path_, 1);
-  ASSERT_TRUE(spool.add(spool.series("s"), {0, 0, 0}).ok());
+  ASSERT_TRUE(spool.add(spool.series({"s", "", ""}), {0, 0, 0}).ok());
   EXPECT_TRUE(std::filesystem::is_empty(dir_.path()));
 }
 
 TEST_F(ScalarSpoolTest, ReportsWhyItsFileCannotBeCreated) {
   ScalarSpool spool(dir_.string() + "/absent/spool", 1);
-  EXPECT_EQ(spool.add(spool.series("s"), {0, 0, 0}).message(),
+  EXPECT_EQ(spool.add(spool.series({"s", "", ""}), {0, 0, 0}).message(),
             "cannot create the temporary file " + dir_.string() +
                 "/absent/spool*: No such file or directory");
 }

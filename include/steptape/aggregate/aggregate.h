@@ -25,8 +25,9 @@ enum class AggregateBand {
 struct AggregateOptions {
   /// Selects the tags to aggregate; empty: all scalars. Called once for each tag.
   std::function<bool(std::string_view tag)> wantsTag;
-  /// The fewest runs with a value at a step for the step to count. 0: all runs with the tag, so
-  /// that all points of a curve come from the same runs.
+  /// The fewest runs with a tag for the tag to count, and with a value at a step for the step to
+  /// count. 0: two runs for a tag, and all runs with the tag for a step, so that all points of a
+  /// curve come from the same runs. With 1, a tag of a single run is its own mean.
   std::size_t minRuns = 0;
   /// Whether to interpolate a run linearly between its steps. Runs are never extrapolated before
   /// their first or after their last step.
@@ -71,10 +72,19 @@ struct AggregateSeries {
 STEPTAPE_EXPORT AggregateSeries aggregateScalars(const std::vector<const ScalarColumns*>& runs,
                                                  const AggregateOptions& options = {});
 
+/// Two scalar tags whose curves would have the same name: "loss/max" is a tag of the runs, and the
+/// maximum of "loss".
+struct AggregateConflict {
+  std::string name;
+  std::string tag;       ///< Has the name as a statistic.
+  std::string otherTag;  ///< Has the name too.
+};
+
 /// The result of aggregateRuns().
 struct AggregateResult {
-  std::vector<AggregateSeries> series;   ///< By tag, each with only its last point.
-  std::vector<std::string> tagsLeftOut;  ///< Scalar tags of too few runs.
+  std::vector<AggregateSeries> series;       ///< By tag, each with only its last point.
+  std::vector<std::string> tagsLeftOut;      ///< Scalar tags of too few runs.
+  std::vector<AggregateConflict> conflicts;  ///< Of tags that are left out for them.
 };
 
 /// Aggregates the scalars of several runs, such as one training with several seeds, and writes the
@@ -86,13 +96,14 @@ struct AggregateResult {
 ///
 /// and a chart of each tag with its band for TensorBoard's custom-scalars page.
 ///
-/// @param runs      At least two, after update(). A tag counts if two or more runs have it, or at
-///                  least AggregateOptions::minRuns.
+/// Tags of which one is named like a statistic of the other are left out: see
+/// AggregateResult::conflicts.
+///
+/// @param runs      After update(). A tag counts if AggregateOptions::minRuns of them have it.
 /// @param directory The directory of the new run; created, and must contain no event file.
 /// @param options   See AggregateOptions.
-/// @throws Error(kInvalidArgument) if there are fewer than two runs or fewer than minRuns, no tag
-///         counts, a percentile is not from 0 to 100 or is missing for the band, or the name of a
-///         statistic is also a tag of the runs;
+/// @throws Error(kInvalidArgument) if there are fewer runs than a tag needs, no tag counts, every
+///         tag is in a conflict, or a percentile is not from 0 to 100 or is missing for the band;
 ///         Error(kFailedPrecondition) if `directory` contains event files;
 ///         Error(kIoError) if it cannot be written.
 /// @threads Thread-safe with distinct directories.

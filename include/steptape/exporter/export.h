@@ -20,7 +20,13 @@ namespace steptape {
 //     exportJson(listRuns("runs"), {}, [&](std::string_view text) { file << text; });
 //
 // All three formats are UTF-8; invalid UTF-8 in tags, paths and texts is replaced by U+FFFD.
-// Numbers have the fewest digits that read back as the same double.
+// Numbers have the fewest digits that read back as the same double. In CSV and in JSON lines, a
+// double has a decimal point or an exponent, and an integer has neither: a program that guesses
+// types would take a column that begins with 0 and 1 for integers, and round the rest.
+//
+// Curves whose names would be the same text get different names, and ExportResult::notes names
+// them: the first by run directory and tag keeps its name, the others end in " (2)", " (3)" and so
+// on.
 
 /// Receives the text in pieces of about 64 KiB. An exception ends the export, which rethrows it.
 using ExportSink = std::function<void(std::string_view text)>;
@@ -29,7 +35,8 @@ using ExportSink = std::function<void(std::string_view text)>;
 enum class CsvLayout {
   /// The column `step` and a column for each tag, in ascending order; a row for each step, in
   /// ascending order. With several runs, a column is named `<run directory>/<tag>`. Several
-  /// values of a tag at one step take several rows, in the order of writing.
+  /// values of a tag at one step take several rows, in the order of writing. A tag `step` is the
+  /// column `step (2)`.
   kWide,
   /// The columns run, tag, step, wall_time and value; a row for each point, in the order of
   /// writing.
@@ -61,6 +68,9 @@ struct ExportOptions {
 struct ExportResult {
   std::uint64_t values = 0;    ///< Number of exported values, of all plugins.
   std::vector<Damage> damage;  ///< Damage in all runs.
+  /// Sentences about names that were changed, and about values that the format does not have
+  /// although they are numbers, or under a tag of scalars.
+  std::vector<std::string> notes;
 };
 
 /// Exports scalars as JSON, in the form of tensorboardX's export_scalars_to_json():
@@ -95,7 +105,7 @@ STEPTAPE_EXPORT ExportResult exportJson(const std::vector<RunFiles>& runs,
 STEPTAPE_EXPORT ExportResult exportJsonl(const std::vector<RunFiles>& runs,
                                          const ExportOptions& options, const ExportSink& sink);
 
-/// Exports scalars as comma-separated values with a header line. NaN and infinities are `nan`,
+/// Exports scalars as comma-separated values with a header line. NaN and infinities are `NaN`,
 /// `inf` and `-inf`; a missing value is an empty field.
 ///
 /// @throws Error(kIoError) if the temporary file fails.

@@ -26,7 +26,8 @@ namespace steptape {
 ///     }
 ///
 /// A run whose directory is removed keeps its points, and RunReader::damage() names the missing
-/// files. When the directory reappears, reading continues with new data in it.
+/// files. When the directory reappears, reading continues with new data in it, and files of the
+/// same names with other content are read from their start: see RunReader::replacedFiles().
 ///
 /// @threads Not thread-safe: one thread at a time. Distinct objects may run concurrently.
 /// @cost    Memory as RunReader, for each run. No file stays open.

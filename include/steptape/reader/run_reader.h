@@ -94,6 +94,9 @@ class STEPTAPE_EXPORT RunReader {
   /// Reads the data that was written since the last call, in known files and in new files of the
   /// run's directory. Never throws for the contents of files: see damage().
   ///
+  /// If a known file was truncated, or replaced by another one of its name, the run is read again:
+  /// see replacedFiles(). The points of that file and of later ones are then new.
+  ///
   /// @return the bytes read; 0 if there was no new data.
   /// @throws std::bad_alloc, and any exception of `onProgress`; the next call then reads everything
   ///         again.
@@ -105,6 +108,11 @@ class STEPTAPE_EXPORT RunReader {
   /// Returns all damage found so far, by file and offset. A file that ends inside a record is
   /// listed until that record is whole.
   const std::vector<Damage>& damage() const;
+
+  /// Returns the files that the last update() found truncated or replaced, and has read from their
+  /// start. A file counts as the same if its first and its last bytes that were read before are
+  /// there: one that has only grown, such as a copy by rsync, continues.
+  const std::vector<std::string>& replacedFiles() const;
 
   /// Reads a value back from its file.
   ///

@@ -460,8 +460,10 @@ class STEPTAPE_EXPORT SummaryWriter {
 
   /// Writes every scalar that this writer has recorded to `path`, in the form of tensorboardX:
   /// `{"<logDir>/<tag>": [[wall_time, step, value], ...], ...}`. A curve of addScalars() has the
-  /// key `<logDir>/<mainTag>/<name>`. NaN and infinities, which JSON numbers cannot express, become
-  /// the strings "NaN", "Infinity" and "-Infinity".
+  /// key `<logDir>/<mainTag>/<name>`. Of curves with the same key, such as that of addScalar("a/b")
+  /// and that of addScalars("a", {{"b", ...}}), the second has the key with " (2)" at the end. NaN
+  /// and infinities, which JSON numbers cannot express, become the strings "NaN", "Infinity" and
+  /// "-Infinity".
   ///
   /// Points that resume() has discarded are left out. Points of other writers are left out too,
   /// such as those of an earlier process whose run this writer continues. For a run of one writer

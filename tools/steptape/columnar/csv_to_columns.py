@@ -70,16 +70,12 @@ def batches(lines, schema):
     """The rows, block by block."""
     if not lines.peek(1):
         return
-    # Columns are told apart by their place: a tag may be called "step", too.
-    places = [str(place) for place in range(len(schema))]
-    reader = pyarrow.csv.open_csv(
+    yield from pyarrow.csv.open_csv(
         lines,
-        pyarrow.csv.ReadOptions(column_names=places,
-                                block_size=BLOCK_BYTES + LONGEST_NUMBER * len(places)),
+        pyarrow.csv.ReadOptions(column_names=schema.names,
+                                block_size=BLOCK_BYTES + LONGEST_NUMBER * len(schema)),
         pyarrow.csv.ParseOptions(newlines_in_values=True),
-        pyarrow.csv.ConvertOptions(column_types=dict(zip(places, schema.types)), null_values=[""]))
-    for batch in reader:
-        yield pyarrow.RecordBatch.from_arrays(batch.columns, schema=schema)
+        pyarrow.csv.ConvertOptions(column_types=dict(zip(schema.names, schema.types)), null_values=[""]))
 
 
 def main(file_format):

@@ -48,6 +48,11 @@ struct Group {
   AggregateResult result;
 };
 
+/// Returns how many runs must have a tag, as aggregateRuns() counts them.
+std::size_t fewestRuns(const AggregateOptions& options) {
+  return options.minRuns == 0 ? 2 : options.minRuns;
+}
+
 /// Groups the runs by their name below their path: runs with the same name are aggregated together.
 std::map<std::string, std::vector<RunFiles>> runsByName(const std::vector<std::string>& paths,
                                                         const NamePattern& pattern,
@@ -90,7 +95,7 @@ std::vector<std::string> rowOf(const AggregateSeries& series, const Terminal& te
   return cells;
 }
 
-void print(const Group& group, const Terminal& terminal) {
+void print(const Group& group, const AggregateOptions& options, const Terminal& terminal) {
   fmt::print("{}: {} of {}\n", shown(group.output, terminal),
              counted(group.result.series.size(), "scalar"), counted(group.runs.size(), "run"));
   std::vector<TableColumn> columns{{"scalar", TableColumn::Align::kLeft},
@@ -111,7 +116,13 @@ void print(const Group& group, const Terminal& terminal) {
   fmt::print("{}", tableBelow(std::move(columns), {"left out", "min", "max", "runs", "std"},
                               kTableIndent, terminal));
   for (const std::string& tag : group.result.tagsLeftOut) {
-    fmt::print("  left out, because too few runs have it: {}\n", shown(tag, terminal));
+    fmt::print("  left out, because fewer than {} have it (see --min-runs): {}\n",
+               counted(fewestRuns(options), "run"), shown(tag, terminal));
+  }
+  for (const AggregateConflict& conflict : group.result.conflicts) {
+    fmt::print("  left out, because both need the name {}: {} and {}; --tag selects one of them\n",
+               shown(conflict.name, terminal), shown(conflict.tag, terminal),
+               shown(conflict.otherTag, terminal));
   }
 }
 
@@ -135,27 +146,39 @@ std::string jsonOf(const AggregateSeries& series) {
   return json.toString();
 }
 
+std::string jsonOf(const AggregateConflict& conflict) {
+  return JsonObject()
+      .add("name", jsonString(conflict.name))
+      .add("tags", jsonStrings({conflict.tag, conflict.otherTag}))
+      .toString();
+}
+
 std::string jsonOf(const Group& group) {
   std::vector<std::string> series;
   for (const AggregateSeries& one : group.result.series) {
     series.push_back(jsonOf(one));
+  }
+  std::vector<std::string> conflicts;
+  for (const AggregateConflict& one : group.result.conflicts) {
+    conflicts.push_back(jsonOf(one));
   }
   return JsonObject()
       .add("output", jsonString(group.output))
       .add("runs", jsonStrings(group.runs))
       .add("scalars", jsonArray(series))
       .add("tags_left_out", jsonStrings(group.result.tagsLeftOut))
+      .add("conflicts", jsonArray(conflicts))
       .toString();
 }
 
-void print(const std::vector<Group>& groups, bool json) {
+void print(const std::vector<Group>& groups, const AggregateOptions& options, bool json) {
   const Terminal terminal = terminalAt(STDOUT_FILENO);
   std::vector<std::string> objects;
   for (const Group& group : groups) {
     if (json) {
       objects.push_back(jsonOf(group));
     } else {
-      print(group, terminal);
+      print(group, options, terminal);
     }
   }
   if (json) {
@@ -176,7 +199,7 @@ int aggregate(const AggregateArguments& arguments) {
   std::vector<Group> groups;
   std::vector<std::string> alone;
   for (const auto& [name, members] : runs) {
-    if (members.size() == 1) {
+    if (members.size() == 1 && fewestRuns(options) > 1) {
       alone.push_back(members.front().directory);
       continue;
     }
@@ -189,7 +212,7 @@ int aggregate(const AggregateArguments& arguments) {
         ErrorCode::kInvalidArgument,
         fmt::format("got {}; expected at least 2 runs of the same name", fmt::join(alone, ", ")));
   }
-  print(groups, arguments.json);
+  print(groups, options, arguments.json);
   for (const std::string& run : alone) {
     printMessage(fmt::format("note: left out, because no other run has its name: {}", run));
   }
@@ -217,9 +240,10 @@ void addAggregateCommand(CLI::App* app, int* exitCode) {
       ->type_name("DIR");
   addFilterOptions(command, &arguments->filter);
   command
-      ->add_option(
-          "--min-runs", arguments->options.minRuns,
-          "Keep each step that at least N runs have; if not given, all runs that have the tag")
+      ->add_option("--min-runs", arguments->options.minRuns,
+                   "Keep each tag and each step that at least N runs have; if not given, each tag "
+                   "of 2 runs, "
+                   "and each step of all runs that have the tag")
       ->check(atLeast(1))
       ->type_name("N");
   command->add_flag("--interpolate", arguments->options.interpolate,

@@ -2,6 +2,7 @@
 #include "steptape/exporter/export.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <fmt/core.h>
 #include <memory>
 #include <string>
@@ -81,6 +82,17 @@ ExportResult exportTo(const ExportSink& sink, const std::vector<RunFiles>& runs,
                                    : exportJson(runs, options, sink);
 }
 
+/// Prints the first notes, and how many more there are.
+void printNotes(const std::vector<std::string>& notes) {
+  constexpr std::size_t kMost = 10;
+  for (std::size_t i = 0; i < std::min(notes.size(), kMost); ++i) {
+    printMessage("note: " + notes[i]);
+  }
+  if (notes.size() > kMost) {
+    printMessage(fmt::format("note: and {} more", notes.size() - kMost));
+  }
+}
+
 int exportRuns(const ExportArguments& arguments) {
   std::vector<Damage> unreadable;
   const std::vector<RunFiles> runs =
@@ -101,6 +113,7 @@ int exportRuns(const ExportArguments& arguments) {
       exportTo([&](std::string_view text) { output.write(text); }, runs, arguments, options);
   output.finish();
   progress.clear();
+  printNotes(result.notes);
   if (result.values == 0) {
     printMessage("note: nothing to export");
   }

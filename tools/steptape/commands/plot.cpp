@@ -41,35 +41,61 @@ struct PlotOptions {
   std::string svg;
 };
 
-/// A later wall time is damaged or wrong.
+/// A later wall time is no local time that a person reads: wrong, or not in seconds.
 constexpr double kLastWallTime = 253'402'300'799;  // the end of the year 9999
 
+/// A longer duration has no legible label.
+constexpr double kLongestDuration = 1e16;
+
+double wallTimeToDraw(double time) {
+  return time >= 0 && time <= kLastWallTime ? time : NAN;
+}
+
+double durationToDraw(double begin, double time) {
+  const double duration = time - begin;
+  return std::abs(duration) <= kLongestDuration ? duration : NAN;
+}
+
+/// @return NaN for a time that cannot be drawn.
 std::vector<double> xValuesOf(const ScalarColumns& scalars, AxisKind kind) {
   if (kind == AxisKind::kSteps) {
     return {scalars.steps.begin(), scalars.steps.end()};
   }
   std::vector<double> times(scalars.wallTimes.begin(), scalars.wallTimes.end());
-  for (double& time : times) {
-    time = time >= 0 && time <= kLastWallTime ? time : NAN;
-  }
-  if (kind == AxisKind::kDurations) {
-    const auto first =
-        std::find_if(times.begin(), times.end(), [](double time) { return std::isfinite(time); });
-    const double begin = first == times.end() ? 0 : *first;
-    for (double& time : times) {
-      time -= begin;
-    }
-  }
+  const auto first =
+      std::find_if(times.begin(), times.end(), [](double time) { return std::isfinite(time); });
+  const double begin = first == times.end() ? NAN : *first;
+  std::transform(times.begin(), times.end(), times.begin(), [&](double time) {
+    return kind == AxisKind::kDurations ? durationToDraw(begin, time) : wallTimeToDraw(time);
+  });
   return times;
 }
 
-std::size_t leftOut(const Chart& chart, const std::vector<double>& x,
-                    const std::vector<double>& values) {
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    count += isDrawable(chart, x[i], values[i]) ? 0 : 1;
+/// Returns why a point is not drawn, because of its time.
+const char* timeProblem(double wallTime, AxisKind kind) {
+  if (!std::isfinite(wallTime)) {
+    return "time not finite";
   }
-  return count;
+  if (kind == AxisKind::kDurations) {
+    return "time out of range";
+  }
+  return wallTime < 0 ? "time before 1970" : "time beyond the year 9999: milliseconds?";
+}
+
+/// Returns how many points are not drawn, by reason.
+std::map<std::string, std::size_t> leftOut(const Chart& chart, const ScalarColumns& scalars,
+                                           const std::vector<double>& x,
+                                           const std::vector<double>& values) {
+  std::map<std::string, std::size_t> counts;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (isDrawable(chart, x[i], values[i])) {
+      continue;
+    }
+    const char* const valueProblem =
+        chart.yKind == AxisKind::kLogarithmic ? "not positive or not finite" : "not finite";
+    ++counts[std::isfinite(x[i]) ? valueProblem : timeProblem(scalars.wallTimes[i], chart.xKind)];
+  }
+  return counts;
 }
 
 Curve curveOf(const RunReader& run, const ScalarColumns& scalars, const Chart& chart,
@@ -85,10 +111,8 @@ Curve curveOf(const RunReader& run, const ScalarColumns& scalars, const Chart& c
     curve.raw = values;
   }
   curve.summary += fmt::format(" at step {}", scalars.steps.back());
-  if (const std::size_t count = leftOut(chart, curve.x, values); count > 0) {
-    curve.summary += fmt::format(
-        "; {} of {} left out: {}", count, curve.y.size(),
-        chart.yKind == AxisKind::kLogarithmic ? "not positive or not finite" : "not finite");
+  for (const auto& [reason, count] : leftOut(chart, scalars, curve.x, values)) {
+    curve.summary += fmt::format("; {} of {} left out: {}", count, curve.y.size(), reason);
   }
   return curve;
 }

@@ -51,6 +51,8 @@ class PointPrinter {
   }
 
  private:
+  static constexpr int kTimeColumns = 23;  // of "2026-11-21 19:33:19.097"
+
   static std::string jsonLine(const NewPoint& point) {
     return JsonObject()
         .add("wall_time", jsonNumber(point.wallTime))
@@ -62,8 +64,8 @@ class PointPrinter {
   }
 
   std::string line(const NewPoint& point) {
-    return humanTime(point.wallTime) + "  " + aligned(*point.run, &runColumns_) + "  " +
-           aligned(*point.tag, &tagColumns_) + "  " +
+    return fmt::format("{:<{}}  ", humanTime(point.wallTime), kTimeColumns) +
+           aligned(*point.run, &runColumns_) + "  " + aligned(*point.tag, &tagColumns_) + "  " +
            fmt::format("{:>8}  {:.6g}", point.step, point.value);
   }
 
@@ -81,11 +83,14 @@ class PointPrinter {
   int tagColumns_ = 0;
 };
 
-/// Reports restarts and damage.
+/// Reports restarts, replaced files and damage.
 /// @return whether there is damage.
 bool reportTrouble(const RunNews& news) {
   for (const std::string& directory : news.restarted) {
     printMessage("note: " + directory + " restarted, which discarded points after its checkpoint");
+  }
+  for (const std::string& file : news.replaced) {
+    printMessage("note: " + file + " was truncated or replaced; read from its start again");
   }
   return reportProblems(news.damage) != kExitFine;
 }

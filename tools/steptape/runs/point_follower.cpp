@@ -99,10 +99,15 @@ void PointFollower::addNews(const RunReader& run, std::size_t mostPoints, RunNew
       addPoints(run, tag, series, mostPoints, &news->points);
     }
   }
-  if (kept < known) {
+  const std::vector<std::string>& replaced = run.replacedFiles();
+  if (kept < known && replaced.empty()) {
     news->restarted.push_back(run.directory());
   }
   known = total;
+  news->replaced.insert(news->replaced.end(), replaced.begin(), replaced.end());
+  for (const std::string& file : replaced) {
+    forgetDamage(file);
+  }
   addDamage(run.damage(), news);
 }
 
@@ -113,6 +118,11 @@ void PointFollower::addDamage(const std::vector<Damage>& all, RunNews* news) {
       news->damage.push_back(damage);
     }
   }
+}
+
+/// Another content has damage of its own.
+void PointFollower::forgetDamage(const std::string& file) {
+  damage_.erase(damage_.lower_bound({file, 0}), damage_.upper_bound({file, ~std::uint64_t{0}}));
 }
 
 }  // namespace steptape::tools

@@ -29,6 +29,7 @@ struct NewPoint {
 struct RunNews {
   std::vector<NewPoint> points;        ///< In the order of their times.
   std::vector<std::string> restarted;  ///< Directories of runs in which restarts discarded points.
+  std::vector<std::string> replaced;   ///< Files read from their start again.
   std::vector<Damage> damage;          ///< Except in files that are still being written.
 };
 
@@ -49,6 +50,7 @@ class PointFollower {
 
  private:
   void addNews(const RunReader& run, std::size_t mostPoints, RunNews* news);
+  void forgetDamage(const std::string& file);
   void addDamage(const std::vector<Damage>& all, RunNews* news);
 
   NameFilter filter_;
