@@ -64,6 +64,7 @@ class RunCheck {
   void checkFile(const std::string& path) {
     file_ = File();
     place_ = FindingPlace{path, 0, 0};
+    tags_.beginFile();
     try {
       const FileByteSource source(path);
       checkStretches(source);
@@ -75,6 +76,9 @@ class RunCheck {
       latestTime_ = std::max(latestTime_.value_or(file_.latestTime), file_.latestTime);
     }
   }
+
+  /// REQUIRES: all files were checked.
+  void finish() { tags_.finish(); }
 
  private:
   struct File {
@@ -131,7 +135,7 @@ class RunCheck {
     } else if (detail::findIllFormedText(event) != nullptr) {
       findings_.add(kNotUtf8, place_, std::string("got text that is not UTF-8") + kStopsAllRuns);
     } else {
-      takeEvent(event);
+      takeEvent(event, payload);
     }
   }
 
@@ -144,7 +148,7 @@ class RunCheck {
     return true;
   }
 
-  void takeEvent(const event::Event& event) {
+  void takeEvent(const event::Event& event, std::string_view payload) {
     takeWallTime(event.wallTime);
     const auto* version = std::get_if<event::FileVersion>(&event.what);
     if (version != nullptr) {
@@ -155,7 +159,7 @@ class RunCheck {
       beginFile(event.wallTime);
     }
     if (const auto* summary = std::get_if<event::Summary>(&event.what)) {
-      tags_.takeSummary(*summary, event.step, place_);
+      tags_.takeSummary(*summary, payload, event.step, place_);
     } else if (const auto* log = std::get_if<event::SessionLog>(&event.what)) {
       takeSessionLog(*log, event.step);
     }
@@ -245,6 +249,8 @@ CheckReport checkRun(const RunFiles& run, const CheckOptions& options) {
   for (const std::string& path : run.files) {
     check.checkFile(path);
   }
+  check.finish();
+  detail::sortFindings(run.files, &report.findings);
   if (options.onProgress) {
     options.onProgress(report.bytes);
   }

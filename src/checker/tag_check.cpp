@@ -9,6 +9,8 @@
 #include "steptape/event/plugin_content.h"
 #include "steptape/reader/values.h"
 
+#include "base/text.h"
+#include "base/utf8.h"
 #include "reader/event_values.h"
 
 namespace steptape::detail {
@@ -17,6 +19,10 @@ namespace {
 constexpr CheckRule kLayoutReplaced{"layout-replaced", ReaderEffect::kLoss, ReaderEffect::kLoss};
 constexpr CheckRule kExperimentConflict{"experiment-conflict", ReaderEffect::kLoss,
                                         ReaderEffect::kLoss};
+constexpr CheckRule kNoData{"no-data", ReaderEffect::kNone, ReaderEffect::kLoss};
+constexpr CheckRule kEmptyTag{"empty-tag", ReaderEffect::kNote, ReaderEffect::kLoss};
+constexpr CheckRule kEmptyTagOfPage{"empty-tag", ReaderEffect::kLoss, ReaderEffect::kLoss};
+constexpr CheckRule kEmptyTagOnly{"empty-tag", ReaderEffect::kNote, ReaderEffect::kNote};
 constexpr char kExperimentTag[] = "_hparams_/experiment";
 
 std::set<std::pair<std::string, std::string>> chartsOf(const CustomScalarsLayout& layout) {
@@ -29,16 +35,23 @@ std::set<std::pair<std::string, std::string>> chartsOf(const CustomScalarsLayout
   return charts;
 }
 
+void eraseFrom(std::int64_t step, std::vector<std::int64_t>* steps) {
+  steps->erase(std::remove_if(steps->begin(), steps->end(),
+                              [step](std::int64_t each) { return each >= step; }),
+               steps->end());
+}
+
 bool isSame(std::optional<double> a, std::optional<double> b) {
   return a == b || (a && b && std::isnan(*a) && std::isnan(*b));
 }
 
 }  // namespace
 
-void TagCheck::takeSummary(const event::Summary& summary, std::int64_t step,
-                           const FindingPlace& place) {
-  for (const event::Value& value : summary.values) {
-    takeValue(value, step, place);
+void TagCheck::takeSummary(const event::Summary& summary, std::string_view payload,
+                           std::int64_t step, const FindingPlace& place) {
+  const std::vector<ValueFacts> facts = summaryFacts(payload);
+  for (std::size_t i = 0; i < summary.values.size(); ++i) {
+    takeValue(summary.values[i], i < facts.size() ? facts[i] : ValueFacts(), step, place);
   }
   lastStep_ = step;
 }
@@ -49,8 +62,7 @@ bool TagCheck::takeScalars(const ScalarEventView& event, const FindingPlace& pla
   while (look.next(&scalar)) {
     // A bare scalar always has the right form, so that only its step can be wrong.
     const auto it = tags_.find(scalar.tag);
-    if (scalar.hasMetadata || it == tags_.end() ||
-        it->second.kind.dataClass != event::DataClass::kScalar) {
+    if (scalar.hasMetadata || it == tags_.end() || !it->second.isScalar) {
       return false;
     }
   }
@@ -76,6 +88,7 @@ void TagCheck::takeRestart(std::int64_t step) {
     if (!state.lastStep || *state.lastStep < step) {
       continue;
     }
+    eraseFrom(step, &state.blobSteps);
     state.lastStep.reset();
     if (step > std::numeric_limits<std::int64_t>::min()) {
       state.lastStep = step - 1;
@@ -83,7 +96,31 @@ void TagCheck::takeRestart(std::int64_t step) {
   }
 }
 
-void TagCheck::takeValue(const event::Value& value, std::int64_t step, const FindingPlace& place) {
+void TagCheck::finish() {
+  for (const auto& [tag, place] : unsettled_) {
+    const TagState& state = tags_.find(tag)->second;
+    const std::optional<TagKind>& python = state.pythonKind.kind();
+    const std::optional<FormProblem> problem = checkKind(state.kind, python);
+    if (problem && state.hasData) {
+      findings_->addForTag(problem->rule, place, tag, [&] { return problem->message; });
+    } else if (!problem && !state.pythonKind.hasData() && pageOf(*python) != Page::kOther) {
+      findings_->addForTag(kNoData, place, tag, [&] {
+        return "got metadata of plugin '" + python->plugin +
+               "' and no data with the tag; expected both: the Python loader shows no tag of the "
+               "plugin in any run (HTTP 500)";
+      });
+    }
+  }
+  unsettled_.clear();
+}
+
+/// Returns whether both readers show the tag, apart from its values.
+bool TagCheck::isSettled(const TagState& state) {
+  return state.pythonKind.hasData() && !checkKind(state.kind, state.pythonKind.kind());
+}
+
+void TagCheck::takeValue(const event::Value& value, const ValueFacts& facts, std::int64_t step,
+                         const FindingPlace& place) {
   const auto report = [&](const std::optional<FormProblem>& problem) {
     if (problem) {
       findings_->addForTag(problem->rule, place, value.tag, [&] { return problem->message; });
@@ -91,18 +128,94 @@ void TagCheck::takeValue(const event::Value& value, std::int64_t step, const Fin
   };
   const auto [it, isNew] = tags_.try_emplace(value.tag);
   TagState& state = it->second;
+  state.pythonKind.take(value, facts, file_);
+  state.hasData = state.hasData || !std::holds_alternative<std::monostate>(value.data);
   if (isNew) {
     state.kind = kindOf(value);
-    report(checkKind(value, state.kind));
+    report(checkNames(value, state.kind));
   }
-  report(checkForm(value, state.kind));
+  if (isNew || unsettled_.count(value.tag) > 0) {
+    settle(value.tag, &state, place);
+  }
+  if (value.tag.empty()) {
+    takeEmptyTag(value, facts, state, place);
+  }
+  report(checkForm(value, facts, state.kind, state.pythonKind));
   if (value.tag == kExperimentTag) {
     takeExperiment(value, place);
-  } else if (state.kind.plugin == event::kCustomScalarsPlugin) {
-    takeLayout(value, place);
-  } else if (state.kind.plugin != event::kHparamsPlugin) {
-    takePoint(value.tag, step, numberOf(value), &state, place);
+    return;
   }
+  if (state.kind.plugin == event::kCustomScalarsPlugin) {
+    takeLayout(value, place);
+    return;
+  }
+  if (state.kind.plugin == event::kHparamsPlugin) {
+    return;
+  }
+  takePoint(value.tag, step, numberOf(value), &state, place);
+  if (pageOf(state.kind) == Page::kAudio) {
+    takeClips(value, &state, place);
+  }
+}
+
+/// Notes whether the tag may turn out not to be shown.
+void TagCheck::settle(const std::string& tag, TagState* state, const FindingPlace& place) {
+  if (isSettled(*state)) {
+    unsettled_.erase(tag);
+  } else {
+    unsettled_.try_emplace(tag, place);
+  }
+  const std::optional<TagKind>& python = state->pythonKind.kind();
+  state->isScalar = isSettled(*state) && state->kind.dataClass == event::DataClass::kScalar &&
+                    python->dataClass == event::DataClass::kScalar;
+}
+
+void TagCheck::takeEmptyTag(const event::Value& value, const ValueFacts& facts,
+                            const TagState& state, const FindingPlace& place) {
+  const bool isTensor = std::holds_alternative<event::Tensor>(value.data);
+  const bool isCurve = pageOf(state.kind) == Page::kPrCurves;
+  if (isTensor && !facts.nodeName.empty()) {
+    findings_->addForTag(isCurve ? kEmptyTagOfPage : kEmptyTag, place, value.tag, [&] {
+      return "got no tag and node name '" + replaceInvalidUtf8(facts.nodeName) +
+             "'; expected a tag: the Python loader shows no tag of plugin '" + state.kind.plugin +
+             "' in any run (HTTP 500)";
+    });
+  } else if (isCurve) {
+    findings_->addForTag(kEmptyTagOfPage, place, value.tag, [] {
+      return std::string("got no tag; expected one: the page does not show it (HTTP 500)");
+    });
+  } else {
+    findings_->addForTag(kEmptyTagOnly, place, value.tag, [] {
+      return std::string("got no tag; expected one: both readers show it without a name");
+    });
+  }
+}
+
+void TagCheck::takeClips(const event::Value& value, TagState* state, const FindingPlace& place) {
+  const ClipCounts clips = clipCounts(value, state->pythonKind.omitsLabels());
+  if (!state->clips) {
+    state->clips = clips;
+    return;
+  }
+  const auto differ = [](std::optional<std::uint64_t>* first, std::optional<std::uint64_t> other) {
+    if (!*first) {
+      *first = other;
+    }
+    return other && *other != **first;
+  };
+  const bool isFast = differ(&state->clips->fastServer, clips.fastServer);
+  const bool isPython = differ(&state->clips->pythonLoader, clips.pythonLoader);
+  if (!isFast && !isPython) {
+    return;
+  }
+  const CheckRule rule{"audio-clips", isFast ? ReaderEffect::kLoss : ReaderEffect::kNone,
+                       isPython ? ReaderEffect::kLoss : ReaderEffect::kNone};
+  findings_->addForTag(rule, place, value.tag, [&] {
+    const std::uint64_t got = isFast ? *clips.fastServer : *clips.pythonLoader;
+    const std::uint64_t first = isFast ? *state->clips->fastServer : *state->clips->pythonLoader;
+    return "got " + counted(got, "clip") + " after " + std::to_string(first) +
+           "; expected as many in each value: the page plays none (HTTP 500)";
+  });
 }
 
 void TagCheck::takePoint(const std::string& tag, std::int64_t step, std::optional<double> number,
@@ -110,23 +223,33 @@ void TagCheck::takePoint(const std::string& tag, std::int64_t step, std::optiona
   // A repeated point is shown. Metrics of hyperparameters repeat the end of a curve.
   const bool isRepeated = number && state->lastStep == step && isSame(number, state->lastNumber);
   if (state->lastStep && step <= *state->lastStep && !isRepeated) {
-    checkStep(tag, step, *state, place);
+    checkStep(tag, step, state, place);
+  }
+  if (state->kind.dataClass == event::DataClass::kBlobSequence) {
+    state->blobSteps.push_back(step);
   }
   state->lastStep = step;
   state->lastNumber = number;
 }
 
-void TagCheck::checkStep(const std::string& tag, std::int64_t step, const TagState& state,
+void TagCheck::checkStep(const std::string& tag, std::int64_t step, TagState* state,
                          const FindingPlace& place) {
-  const bool isDuplicate = step == *state.lastStep;
+  const bool isDuplicate = step == *state->lastStep;
   const bool isPurged = !hasRestarts_ && lastStep_ && step < *lastStep_;
+  if (isPurged) {
+    eraseFrom(step, &state->blobSteps);
+  }
+  const std::vector<std::int64_t>& steps = state->blobSteps;
+  const bool isHidden = std::find(steps.begin(), steps.end(), step) != steps.end();
   const CheckRule rule{isDuplicate ? "duplicate-step" : "step-goes-back", ReaderEffect::kLoss,
-                       isPurged ? ReaderEffect::kLoss : ReaderEffect::kNone};
+                       isPurged || isHidden ? ReaderEffect::kLoss : ReaderEffect::kNone};
   findings_->addForTag(rule, place, tag, [&] {
-    return "got step " + std::to_string(step) + " after step " + std::to_string(*state.lastStep) +
+    return "got step " + std::to_string(step) + " after step " + std::to_string(*state->lastStep) +
            "; expected a greater one: the fast data server drops what was written before at step " +
            std::to_string(step) + (isDuplicate ? "" : " and later") +
-           (isPurged ? ", and so does the Python loader, as the file names no version" : "");
+           (isPurged   ? ", and so does the Python loader, as the file names no version"
+            : isHidden ? ", the Python loader shows only the first at a step"
+                       : "");
   });
 }
 

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checker/value_form.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
-#include <initializer_list>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "steptape/event/custom_scalars_layout.h"
 #include "steptape/event/plugin_content.h"
+#include "steptape/reader/values.h"
 
 #include "base/got_expected.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "checker/array_form.h"
 #include "event/value_metadata.h"
 #include "reader/value_checks.h"
 
@@ -20,55 +26,51 @@ constexpr ReaderEffect kNone = ReaderEffect::kNone;
 constexpr ReaderEffect kNote = ReaderEffect::kNote;
 constexpr ReaderEffect kLoss = ReaderEffect::kLoss;
 
-bool isOneOf(std::string_view name, std::initializer_list<std::string_view> names) {
-  for (const std::string_view candidate : names) {
-    if (name == candidate) {
-      return true;
-    }
-  }
-  return false;
-}
+/// What a reader makes of a value, as words after "the reader" and after "both readers".
+struct Outcome {
+  ReaderEffect effect;
+  const char* ofOne;
+  const char* ofBoth;
+};
 
-/// Returns whether it is a plugin of the graph page, whose blobs may also be tensors of rank 0.
-/// @source tensorboard/plugins/graph/metadata.py
-bool isGraphPlugin(std::string_view name) {
-  return isOneOf(name, {"graph_run_metadata", "graph_run_metadata_graph", "graph_keras_model"});
-}
+constexpr Outcome kShown{kNone, "shows it", "show it"};
+constexpr Outcome kLeftOut{kLoss, "leaves it out", "leave it out"};
+constexpr Outcome kFails{kLoss, "shows nothing of the tag (HTTP 500)",
+                         "show nothing of the tag (HTTP 500)"};
+constexpr Outcome kFailsInAllRuns{kLoss, "shows nothing of the tag in any run (HTTP 500)",
+                                  "show nothing of the tag in any run (HTTP 500)"};
+constexpr Outcome kNotDrawn{kLoss, "cannot draw it", "cannot draw it"};
+constexpr Outcome kFailsInDistributions{kLoss, "shows no distributions of the tag (HTTP 500)",
+                                        "show no distributions of the tag (HTTP 500)"};
+constexpr Outcome kIsTrueOrFalse{kNote, "shows it as true or false", "show it as true or false"};
+constexpr Outcome kIsEmptyPoint{kNote, "shows an empty value", "show an empty value"};
+constexpr Outcome kIsPart{kLoss, "shows a part of it", "show a part of it"};
+constexpr Outcome kIsBroken{kLoss, "shows a broken picture", "show a broken picture"};
+constexpr Outcome kNotPlayed{kLoss, "does not play it", "do not play it"};
+constexpr Outcome kDropsCounts{kLoss, "drops the bucket", "drop the bucket"};
+constexpr Outcome kIgnoresLimits{kNote, "assigns the counts to the first limits",
+                                 "assign the counts to the first limits"};
+constexpr Outcome kEndsLoading{kLoss, "shows nothing more of any run",
+                               "show nothing more of any run"};
 
-event::DataClass classOfPlugin(std::string_view name) {
-  if (name == event::kScalarsPlugin) {
-    return event::DataClass::kScalar;
+std::string consequence(const Outcome& fast, const Outcome& python) {
+  if (std::string_view(fast.ofOne) == python.ofOne) {
+    return std::string_view(fast.ofOne) == kLeftOut.ofOne
+               ? "neither reader shows it"
+               : std::string("both readers ") + fast.ofBoth;
   }
-  if (isOneOf(name, {event::kHistogramsPlugin, event::kTextPlugin, event::kHparamsPlugin,
-                     event::kPrCurvesPlugin, event::kMeshPlugin, event::kCustomScalarsPlugin})) {
-    return event::DataClass::kTensor;
+  std::string text;
+  if (fast.effect != kNone) {
+    text += std::string("the fast data server ") + fast.ofOne;
   }
-  const bool isBlobs =
-      isOneOf(name, {event::kImagesPlugin, event::kAudioPlugin}) || isGraphPlugin(name);
-  return isBlobs ? event::DataClass::kBlobSequence : event::DataClass::kUnknown;
-}
-
-bool isKnown(event::DataClass dataClass) {
-  return dataClass == event::DataClass::kScalar || dataClass == event::DataClass::kTensor ||
-         dataClass == event::DataClass::kBlobSequence;
-}
-
-/// Returns the name of a tensor's element type for messages.
-std::string typeText(event::TensorType type) {
-  switch (type) {
-    case event::TensorType::kFloat:
-      return "DT_FLOAT";
-    case event::TensorType::kDouble:
-      return "DT_DOUBLE";
-    case event::TensorType::kString:
-      return "DT_STRING";
-    default:
-      return "type " + std::to_string(static_cast<std::int32_t>(type));
+  if (python.effect != kNone) {
+    text += std::string(text.empty() ? "" : ", ") + "the Python loader " + python.ofOne;
   }
+  return text;
 }
 
 /// Describes `data` for messages.
-std::string formText(const event::Value::Data& data) {
+std::string formText(const event::Value::Data& data, const ValueFacts& facts) {
   struct Text {
     std::string operator()(std::monostate) const { return "no value"; }
     std::string operator()(float) const { return "a simple_value"; }
@@ -79,66 +81,411 @@ std::string formText(const event::Value::Data& data) {
     }
     std::string operator()(const event::SummaryAudio&) const { return "an audio"; }
     std::string operator()(const event::Tensor& tensor) const {
-      return "a tensor of " + typeText(tensor.type) + " and shape " + shapeText(tensor.shape);
+      const std::uint64_t given = givenElements(tensor, facts);
+      const bool isOdd =
+          elementKindOf(tensor.type) != ElementKind::kNone && given != elementsOf(tensor);
+      return "a tensor of " + typeText(tensor.type) + (isOdd ? ", shape " : " and shape ") +
+             shapeText(tensor.shape) + (isOdd ? " and " + counted(given, "element") : "");
     }
+    const ValueFacts& facts;
   };
-  return std::visit(Text(), data);
+  return std::visit(Text{facts}, data);
 }
 
-FormProblem formProblem(const CheckRule& rule, const event::Value& value,
-                        const std::string& expected, const std::string& consequence) {
-  return {rule, gotExpected(formText(value.data), expected) + ": " + consequence};
+const event::Tensor* tensorIn(const event::Value& value) {
+  return std::get_if<event::Tensor>(&value.data);
 }
 
-std::optional<FormProblem> checkScalar(const event::Value& value) {
-  const auto* tensor = std::get_if<event::Tensor>(&value.data);
-  if (std::holds_alternative<float>(value.data) ||
-      (tensor != nullptr && tensor->type == event::TensorType::kFloat && tensor->shape.empty())) {
-    return std::nullopt;
+bool hasStrings(const event::Value& value) {
+  const event::Tensor* const tensor = tensorIn(value);
+  return tensor != nullptr && tensor->type == event::TensorType::kString;
+}
+
+bool isMetadataOnly(const event::Value& value) {
+  return std::holds_alternative<std::monostate>(value.data);
+}
+
+/// Returns the page for which a value was written, if it is the tag's page or another one of
+/// TensorBoard's; else that of the tag.
+Page pageOfValue(const event::Value& value, Page ofTag) {
+  const char* const field = pluginOfField(value.data);
+  const std::string_view plugin = field != nullptr  ? field
+                                  : !value.metadata ? std::string_view()
+                                                    : value.metadata->pluginName;
+  const Page page = pageOfPlugin(plugin);
+  return page == Page::kNone || page == Page::kOther ? ofTag : page;
+}
+
+// Scalars.
+
+Outcome fastScalar(const event::Value& value, const ValueFacts& facts) {
+  const event::Tensor* const tensor = tensorIn(value);
+  if (std::holds_alternative<float>(value.data) || isMetadataOnly(value)) {
+    return kShown;
   }
-  constexpr char kExpected[] = "DT_FLOAT and shape ()";
-  if (tensor != nullptr && tensor->type == event::TensorType::kDouble && tensor->shape.empty()) {
-    return formProblem({"double-scalar", kLoss, kNone}, value, kExpected,
-                       "the fast data server leaves it out");
+  if (tensor == nullptr || tensor->type != event::TensorType::kFloat || !tensor->shape.empty()) {
+    return kLeftOut;
   }
-  return formProblem({"value-form", kLoss, kNote}, value, kExpected,
-                     "the fast data server leaves it out");
+  constexpr std::size_t kFloats = 5;
+  const std::uint64_t given = facts.elements[kFloats];
+  return given == 1 || (given == 0 && facts.contentBytes == sizeof(float)) ? kShown : kLeftOut;
+}
+
+Outcome pythonScalar(const event::Value& value, const ValueFacts& facts) {
+  const event::Tensor* const tensor = tensorIn(value);
+  if (std::holds_alternative<float>(value.data) || isMetadataOnly(value)) {
+    return kShown;
+  }
+  if (tensor == nullptr || !makesArray(*tensor, facts) || elementsOf(*tensor) != 1) {
+    return kFailsInAllRuns;
+  }
+  switch (elementKindOf(tensor->type)) {
+    case ElementKind::kString:
+      return kNotDrawn;
+    case ElementKind::kBool:
+      return kIsTrueOrFalse;
+    case ElementKind::kComplex:
+      return kFailsInAllRuns;
+    default:
+      return kShown;
+  }
+}
+
+// Pages of tensors: what a page makes of a tensor, whichever reader it comes from.
+
+bool isTable(const event::Tensor& tensor) {
+  return tensor.shape.size() == 2 && tensor.shape[1] == 3;
+}
+
+Outcome histogramOnPage(const event::Tensor& tensor) {
+  switch (elementKindOf(tensor.type)) {
+    case ElementKind::kFloat:
+      return isTable(tensor) ? kShown : kFails;
+    case ElementKind::kInteger:
+    case ElementKind::kBool:
+      return isTable(tensor) ? (elementsOf(tensor) == 0 ? kShown : kFailsInDistributions) : kFails;
+    default:
+      return kFails;
+  }
+}
+
+Outcome textOnPage(const event::Tensor& tensor) {
+  if (tensor.type != event::TensorType::kString ||
+      !std::all_of(tensor.strings.begin(), tensor.strings.end(), isValidUtf8)) {
+    return kFails;
+  }
+  // Of more dimensions than two, the page shows the first of each.
+  const std::size_t rank = tensor.shape.size();
+  return std::all_of(tensor.shape.begin(),
+                     tensor.shape.begin() +
+                         static_cast<std::ptrdiff_t>(rank - std::min<std::size_t>(rank, 2)),
+                     [](std::int64_t size) { return size == 1; })
+             ? kShown
+             : kIsPart;
+}
+
+Outcome curveOnPage(const event::Tensor& tensor) {
+  constexpr std::int64_t kRows = 6;
+  constexpr std::int64_t kCountRows = 4;
+  const ElementKind kind = elementKindOf(tensor.type);
+  if (tensor.shape.size() != 2 || tensor.shape[0] < kRows || kind == ElementKind::kString ||
+      kind == ElementKind::kComplex) {
+    return kFailsInAllRuns;
+  }
+  if (tensor.type != event::TensorType::kFloat && tensor.type != event::TensorType::kDouble) {
+    return kShown;
+  }
+  const auto counts = static_cast<std::size_t>(kCountRows * tensor.shape[1]);
+  for (std::size_t i = 0; i < counts; ++i) {
+    if (!std::isfinite(floatAt(tensor, i))) {
+      return kFailsInAllRuns;  // the page makes integers of counts
+    }
+  }
+  return kShown;
+}
+
+Outcome layoutOnPage(const event::Value& value) {
+  CustomScalarsLayout layout;
+  return decodeLayout(value, &layout).ok() ? kShown : kFailsInAllRuns;
+}
+
+Outcome tensorOnPage(Page page, const event::Value& value, const event::Tensor& tensor,
+                     const ValueFacts& facts) {
+  if (page == Page::kHparams) {
+    return kShown;  // the content is in the metadata
+  }
+  if (!makesArray(tensor, facts)) {
+    return page == Page::kPrCurves || page == Page::kCustomScalars ? kFailsInAllRuns : kFails;
+  }
+  switch (page) {
+    case Page::kHistograms:
+      return histogramOnPage(tensor);
+    case Page::kText:
+      return textOnPage(tensor);
+    case Page::kPrCurves:
+      return curveOnPage(tensor);
+    case Page::kCustomScalars:
+      return layoutOnPage(value);
+    default:
+      return kShown;
+  }
+}
+
+/// Returns what pages show of the empty tensor that the fast data server makes of metadata.
+Outcome emptyTensorOnPage(Page page) {
+  switch (page) {
+    case Page::kHistograms:
+    case Page::kText:
+      return kIsEmptyPoint;
+    case Page::kPrCurves:
+      return kFailsInAllRuns;
+    default:
+      return kShown;
+  }
+}
+
+Outcome fastTensor(Page page, const event::Value& value, const ValueFacts& facts) {
+  if (isMetadataOnly(value)) {
+    return emptyTensorOnPage(page);
+  }
+  if (const auto* histogram = std::get_if<event::SummaryHistogram>(&value.data)) {
+    return histogram->bucketCounts.size() == histogram->bucketLimits.size() ? kShown : kLeftOut;
+  }
+  const event::Tensor* const tensor = tensorIn(value);
+  return tensor == nullptr ? kLeftOut : tensorOnPage(page, value, *tensor, facts);
+}
+
+/// Returns what the Python loader makes of a histogram of the compatible form: a tensor without
+/// the buckets at both ends that do not have a positive count.
+Outcome pythonHistogram(const event::SummaryHistogram& histogram) {
+  const std::vector<double>& counts = histogram.bucketCounts;
+  const auto isFull = [](double count) { return count > 0; };
+  const auto first = std::find_if(counts.begin(), counts.end(), isFull);
+  const auto end = std::find_if(counts.rbegin(), counts.rend(), isFull).base();
+  const auto isEmpty = [](double count) { return count == 0; };
+  if (!std::all_of(counts.begin(), first, isEmpty) ||
+      (first != counts.end() && !std::all_of(end, counts.end(), isEmpty))) {
+    return kDropsCounts;
+  }
+  const std::size_t innerLimits =
+      first == counts.end() ? 0 : static_cast<std::size_t>(end - counts.begin()) - 1;
+  if (histogram.bucketLimits.size() < innerLimits) {
+    return kEndsLoading;
+  }
+  return histogram.bucketLimits.size() == counts.size() ? kShown : kIgnoresLimits;
+}
+
+Outcome pythonTensor(Page page, const event::Value& value, const ValueFacts& facts) {
+  if (const auto* histogram = std::get_if<event::SummaryHistogram>(&value.data)) {
+    return pythonHistogram(*histogram);
+  }
+  const event::Tensor* const tensor = tensorIn(value);
+  return tensor == nullptr ? kShown : tensorOnPage(page, value, *tensor, facts);
+}
+
+// Pages of images, audio and graphs.
+
+std::uint64_t fastBlobs(const event::Tensor& tensor) {
+  return tensor.shape.size() == 2 ? tensor.strings.size() / 2 : tensor.strings.size();
+}
+
+Outcome fastBlob(Page page, const event::Value& value) {
+  if (std::holds_alternative<event::SummaryImage>(value.data) ||
+      std::holds_alternative<event::SummaryAudio>(value.data) || isMetadataOnly(value)) {
+    return kShown;
+  }
+  if (!hasStrings(value)) {
+    return kLeftOut;
+  }
+  const event::Tensor& tensor = *tensorIn(value);
+  const std::size_t rank = tensor.shape.size();
+  const bool isLabeled = page == Page::kAudio && rank == 2 && tensor.shape[1] == 2;
+  if (rank != 1 && !isLabeled) {
+    return page == Page::kGraphs && rank == 0 && tensor.strings.size() == 1 ? kShown : kLeftOut;
+  }
+  const std::uint64_t expected = static_cast<std::uint64_t>(tensor.shape[0]);
+  return fastBlobs(tensor) < expected ? kLeftOut : kShown;
+}
+
+Outcome pythonImage(const event::Value& value, const ValueFacts& facts) {
+  if (!hasStrings(value)) {
+    return kIsBroken;
+  }
+  const event::Tensor& tensor = *tensorIn(value);
+  if (tensor.shape.size() == 1) {
+    return makesArray(tensor, facts) ? kShown : kIsBroken;
+  }
+  return elementsOf(tensor) < 3 ? kLeftOut : kIsBroken;
+}
+
+Outcome pythonAudio(const event::Value& value, const ValueFacts& facts, bool omitsLabels) {
+  if (std::holds_alternative<event::SummaryAudio>(value.data)) {
+    return omitsLabels ? kShown : kNotPlayed;  // the loader adds an empty label
+  }
+  if (!hasStrings(value) || !makesArray(*tensorIn(value), facts)) {
+    return kNotPlayed;
+  }
+  const event::Tensor& tensor = *tensorIn(value);
+  const std::size_t rank = tensor.shape.size();
+  if (rank == 1 || elementsOf(tensor) == 0) {
+    return kShown;
+  }
+  // All but the first element of a row count as labels.
+  const bool hasLabels = rank == 2 && tensor.shape[1] <= 2;
+  return rank > 0 && omitsLabels ? (hasLabels ? kShown : kIsPart) : kNotPlayed;
+}
+
+Outcome pythonBlob(Page page, const event::Value& value, const ValueFacts& facts,
+                   bool omitsLabels) {
+  if (isMetadataOnly(value)) {
+    return kShown;
+  }
+  if (page == Page::kAudio) {
+    return pythonAudio(value, facts, omitsLabels);
+  }
+  if (std::holds_alternative<event::SummaryImage>(value.data)) {
+    return kShown;
+  }
+  if (page == Page::kImages) {
+    return pythonImage(value, facts);
+  }
+  return hasStrings(value) ? kShown : kLeftOut;
+}
+
+// All pages.
+
+Outcome fastOutcome(const event::Value& value, const ValueFacts& facts, const TagKind& kind) {
+  const Page page = pageOf(kind);
+  switch (kind.dataClass) {
+    case event::DataClass::kScalar:
+      return fastScalar(value, facts);
+    case event::DataClass::kTensor:
+      return fastTensor(page, value, facts);
+    case event::DataClass::kBlobSequence:
+      return fastBlob(page, value);
+    case event::DataClass::kUnknown:
+      break;
+  }
+  return kShown;  // checkKind() reports the tag
+}
+
+Outcome pythonOutcome(const event::Value& value, const ValueFacts& facts,
+                      const PythonKind& pythonKind) {
+  if (const auto* histogram = std::get_if<event::SummaryHistogram>(&value.data)) {
+    const Outcome outcome = pythonHistogram(*histogram);
+    if (outcome.ofOne == kEndsLoading.ofOne) {
+      return outcome;  // whatever the tag is
+    }
+  }
+  if (!pythonKind.kind()) {
+    return kShown;
+  }
+  const TagKind& kind = *pythonKind.kind();
+  const Page page = pageOf(kind);
+  switch (kind.dataClass) {
+    case event::DataClass::kScalar:
+      return pythonScalar(value, facts);
+    case event::DataClass::kTensor:
+      return pythonTensor(page, value, facts);
+    case event::DataClass::kBlobSequence:
+      return pythonBlob(page, value, facts, pythonKind.omitsLabels());
+    case event::DataClass::kUnknown:
+      break;
+  }
+  return kShown;
+}
+
+/// Returns what is expected of a value of the page.
+std::string expectedForm(Page page, event::DataClass dataClass) {
+  switch (page) {
+    case Page::kHistograms:
+      return "a tensor of DT_DOUBLE and shape (buckets, 3), or a count for each limit";
+    case Page::kText:
+      return "strings in UTF-8, of rank 2 at most";
+    case Page::kPrCurves:
+      return "numbers of shape (6, thresholds)";
+    case Page::kCustomScalars:
+      return "a string with a layout";
+    case Page::kImages:
+    case Page::kAudio:
+      return "a tensor of DT_STRING and rank 1";
+    default:
+      return dataClass == event::DataClass::kScalar ? "DT_FLOAT and shape ()"
+             : dataClass == event::DataClass::kBlobSequence
+                 ? "a tensor of DT_STRING and rank 1"
+                 : "as many elements as the shape has, of a type that TensorBoard reads";
+  }
+}
+
+const char* ruleFor(const event::Value& value, Page page, const Outcome& fast,
+                    const Outcome& python) {
+  const event::Tensor* const tensor = tensorIn(value);
+  if (python.ofOne == kDropsCounts.ofOne) {
+    return "histogram-counts";
+  }
+  if (tensor == nullptr) {
+    return "value-form";
+  }
+  if (page == Page::kScalars && tensor->type == event::TensorType::kDouble &&
+      tensor->shape.empty() && python.effect == kNone) {
+    return "double-scalar";
+  }
+  if (page == Page::kImages && hasStrings(value) && tensor->shape.size() != 1) {
+    return "image-rank";
+  }
+  if (page == Page::kAudio && fast.effect == kNone && hasStrings(value) &&
+      tensor->shape.size() == 2) {
+    return "audio-labels";
+  }
+  return "value-form";
+}
+
+/// Returns whether a value was written for another page than its tag's, on which it never appears.
+bool isOfOtherPage(const event::Value& value, const std::optional<TagKind>& kind) {
+  const Page page = kind ? pageOf(*kind) : Page::kNone;
+  return page != Page::kNone && page != Page::kOther && !isMetadataOnly(value) &&
+         pageOfValue(value, page) != page;
+}
+
+Outcome ofOtherPage(const Outcome& outcome) {
+  return outcome.effect == kLoss ? outcome : kLeftOut;  // shown, if at all, as what it is not
+}
+
+FormProblem otherPage(const event::Value& value, const ValueFacts& facts, const TagKind& kind,
+                      const Outcome& fast, const Outcome& python) {
+  const std::string own = tensorIn(value) != nullptr && value.metadata
+                              ? " of plugin " + value.metadata->pluginName
+                              : "";
+  return {{"value-form", fast.effect, python.effect},
+          gotExpected(formText(value.data, facts) + own,
+                      "a value of plugin " + kind.plugin + ", as the tag's first one") +
+              ": " + consequence(fast, python)};
 }
 
 /// Returns the edges of a histogram's buckets as the fast data server sends them to the page: the
-/// left and right edge of each bucket, from left to right.
-/// @return false if the value does not have the form of a histogram.
-bool takeEdges(const event::Value& value, std::vector<double>* edges) {
+/// left and right edge of each bucket, from left to right. REQUIRES: it shows the histogram.
+std::vector<double> edgesOf(const event::Value& value) {
+  std::vector<double> edges;
   if (const auto* found = std::get_if<event::SummaryHistogram>(&value.data)) {
     const std::size_t buckets = found->bucketCounts.size();
-    if (buckets != found->bucketLimits.size()) {
-      return false;
-    }
     for (std::size_t i = 0; i < buckets; ++i) {
-      edges->push_back(i == 0 ? found->min : found->bucketLimits[i - 1]);
-      edges->push_back(i + 1 == buckets ? found->max : found->bucketLimits[i]);
+      edges.push_back(i == 0 ? found->min : found->bucketLimits[i - 1]);
+      edges.push_back(i + 1 == buckets ? found->max : found->bucketLimits[i]);
     }
-    return true;
+    return edges;
   }
   const event::Tensor* tensor = nullptr;
-  if (!findFloats(value, "histogram", &tensor).ok() || tensor->shape.size() != 2 ||
-      tensor->shape[1] != 3) {
-    return false;
+  if (findFloats(value, "histogram", &tensor).ok() && isTable(*tensor)) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(tensor->shape[0]); ++i) {
+      edges.push_back(floatAt(*tensor, 3 * i));
+      edges.push_back(floatAt(*tensor, 3 * i + 1));
+    }
   }
-  for (std::size_t i = 0; i < static_cast<std::size_t>(tensor->shape[0]); ++i) {
-    edges->push_back(floatAt(*tensor, 3 * i));
-    edges->push_back(floatAt(*tensor, 3 * i + 1));
-  }
-  return true;
+  return edges;
 }
 
-std::optional<FormProblem> checkHistogram(const event::Value& value) {
-  std::vector<double> edges;
-  if (!takeEdges(value, &edges)) {
-    return formProblem({"value-form", kLoss, kLoss}, value,
-                       "a tensor of DT_DOUBLE and shape (buckets, 3), or a count for each limit",
-                       "the histogram is not shown, or wrongly");
-  }
+std::optional<FormProblem> checkEdges(const event::Value& value) {
+  const std::vector<double> edges = edgesOf(value);
   for (std::size_t i = 1; i < edges.size(); ++i) {
     if (!(edges[i - 1] <= edges[i])) {
       // The Python loader drops empty buckets at both ends of a compatible value.
@@ -152,98 +499,90 @@ std::optional<FormProblem> checkHistogram(const event::Value& value) {
   return std::nullopt;
 }
 
-std::optional<FormProblem> checkTensor(const event::Value& value, const TagKind& kind) {
-  const bool isTensor = std::holds_alternative<event::Tensor>(value.data);
-  if (kind.plugin == event::kHistogramsPlugin &&
-      (isTensor || std::holds_alternative<event::SummaryHistogram>(value.data))) {
-    return checkHistogram(value);
-  }
-  // Both readers regard a metadata-only value, such as hyperparameters, as an empty tensor.
-  if (isTensor || std::holds_alternative<std::monostate>(value.data)) {
-    return std::nullopt;
-  }
-  return formProblem({"value-form", kLoss, kNote}, value, "a tensor",
-                     "the fast data server leaves it out");
-}
-
-std::optional<FormProblem> checkBlobs(const event::Value& value, const TagKind& kind) {
-  if (std::holds_alternative<event::SummaryImage>(value.data) ||
-      std::holds_alternative<event::SummaryAudio>(value.data)) {
-    return std::nullopt;
-  }
-  const auto* tensor = std::get_if<event::Tensor>(&value.data);
-  const bool isStrings = tensor != nullptr && tensor->type == event::TensorType::kString;
-  const std::size_t rank = isStrings ? tensor->shape.size() : 0;
-  if (rank == 1 || (isStrings && rank == 0 && isGraphPlugin(kind.plugin))) {
-    return std::nullopt;
-  }
-  if (kind.plugin == event::kAudioPlugin && rank == 2 && tensor->shape[1] == 2) {
-    return kind.isDeclared ? formProblem({"audio-labels", kNone, kLoss}, value, "shape (clips)",
-                                         "the Python loader does not play it")
-                           : std::optional<FormProblem>();
-  }
-  constexpr char kExpected[] = "a tensor of DT_STRING and rank 1";
-  if (kind.plugin == event::kImagesPlugin && isStrings) {
-    return rank == 0 ? formProblem({"image-rank", kLoss, kLoss}, value, kExpected,
-                                   "neither reader shows it")
-                     : formProblem({"image-rank", kLoss, kNone}, value, kExpected,
-                                   "the fast data server leaves it out");
-  }
-  return formProblem({"value-form", kLoss, kNote}, value, kExpected,
-                     "the fast data server leaves it out");
-}
-
 }  // namespace
 
-TagKind kindOf(const event::Value& value) {
-  TagKind kind;
-  if (value.metadata) {
-    kind.plugin = value.metadata->pluginName;
-    if (value.metadata->dataClass != event::DataClass::kUnknown) {
-      kind.dataClass = value.metadata->dataClass;
-      kind.isDeclared = true;
-      return kind;
-    }
+std::optional<FormProblem> checkKind(const TagKind& kind,
+                                     const std::optional<TagKind>& pythonKind) {
+  const bool isFastShown = pageOf(kind) != Page::kNone;
+  const bool isPythonShown = pythonKind && pageOf(*pythonKind) != Page::kNone;
+  if (isFastShown && isPythonShown) {
+    return std::nullopt;
   }
-  if (const char* const plugin = detail::pluginOfField(value.data)) {
-    kind.plugin = plugin;
-  }
-  kind.dataClass = classOfPlugin(kind.plugin);
-  return kind;
+  const bool hasPlugin = !kind.plugin.empty();
+  const char* const rule = !hasPlugin                                  ? "no-metadata"
+                           : pageOfPlugin(kind.plugin) == Page::kOther ? "unknown-plugin"
+                                                                       : "class-mismatch";
+  const std::string got = !hasPlugin        ? "no plugin with the tag's first value"
+                          : kind.isDeclared ? "plugin '" + kind.plugin + "' and data class " +
+                                                  std::to_string(static_cast<int>(kind.dataClass))
+                                            : "plugin '" + kind.plugin + "' and no data class";
+  const bool isBoth = !isFastShown && !isPythonShown;
+  return FormProblem{
+      {rule, isFastShown ? kNone : kLoss, isPythonShown ? kNone : kLoss},
+      "got " + got + "; expected one that TensorBoard knows: " +
+          (isBoth ? "no page shows the tag"
+                  : std::string(isFastShown ? "the Python loader" : "the fast data server") +
+                        " does not show the tag")};
 }
 
-std::optional<FormProblem> checkKind(const event::Value& value, const TagKind& kind) {
-  if (!isKnown(kind.dataClass)) {
-    const bool isUnnamed = kind.plugin.empty();
-    return FormProblem{
-        {isUnnamed ? "no-metadata" : "unknown-plugin", kLoss, kLoss},
-        (isUnnamed ? "got no plugin with the tag's first value"
-                   : "got plugin '" + kind.plugin + "' and no data class") +
-            std::string("; expected one that TensorBoard knows: no page shows the tag")};
+std::optional<FormProblem> checkNames(const event::Value& first, const TagKind& kind) {
+  if (pluginOfField(first.data) == nullptr || kind.isDeclared || !first.metadata ||
+      !hasNames(*first.metadata)) {
+    return std::nullopt;
   }
-  if (detail::pluginOfField(value.data) != nullptr && !kind.isDeclared && value.metadata &&
-      detail::hasNames(*value.metadata)) {
-    return FormProblem{
-        {"unseen-name", kNote, kNone},
-        "got " + formText(value.data) +
-            " with a display name or description; expected a tensor or a data class: "
-            "the fast data server shows neither"};
-  }
-  return std::nullopt;
+  return FormProblem{{"unseen-name", kNote, kNone},
+                     "got " + formText(first.data, ValueFacts()) +
+                         " with a display name or description; expected a tensor or a data "
+                         "class: the fast data server shows neither"};
 }
 
-std::optional<FormProblem> checkForm(const event::Value& value, const TagKind& kind) {
-  switch (kind.dataClass) {
-    case event::DataClass::kScalar:
-      return checkScalar(value);
-    case event::DataClass::kTensor:
-      return checkTensor(value, kind);
-    case event::DataClass::kBlobSequence:
-      return checkBlobs(value, kind);
-    case event::DataClass::kUnknown:
-      break;
+std::optional<FormProblem> checkForm(const event::Value& value, const ValueFacts& facts,
+                                     const TagKind& kind, const PythonKind& pythonKind) {
+  Outcome fast = fastOutcome(value, facts, kind);
+  Outcome python = pythonOutcome(value, facts, pythonKind);
+  const bool isFastOther = isOfOtherPage(value, kind);
+  const bool isPythonOther = isOfOtherPage(value, pythonKind.kind());
+  const TagKind& named =
+      pageOf(kind) == Page::kNone && pythonKind.kind() ? *pythonKind.kind() : kind;
+  const Page page = pageOf(named);
+  if (isFastOther || isPythonOther) {
+    fast = isFastOther ? ofOtherPage(fast) : fast;
+    python = isPythonOther ? ofOtherPage(python) : python;
+    return otherPage(value, facts, named, fast, python);
   }
-  return std::nullopt;
+  if (fast.effect == kNone && python.effect == kNone) {
+    return page == Page::kHistograms ? checkEdges(value) : std::nullopt;
+  }
+  return FormProblem{{ruleFor(value, page, fast, python), fast.effect, python.effect},
+                     gotExpected(formText(value.data, facts), expectedForm(page, named.dataClass)) +
+                         ": " + consequence(fast, python)};
+}
+
+std::optional<FormProblem> checkForm(const event::Value& value) {
+  const ValueFacts facts = factsOf(value);
+  PythonKind pythonKind;
+  pythonKind.take(value, facts, 0);
+  return checkForm(value, facts, kindOf(value), pythonKind);
+}
+
+ClipCounts clipCounts(const event::Value& value, bool omitsLabels) {
+  ClipCounts counts;
+  if (std::holds_alternative<event::SummaryAudio>(value.data)) {
+    counts.fastServer = 1;
+    counts.pythonLoader = omitsLabels ? 1 : 2;
+    return counts;
+  }
+  const event::Tensor* const tensor = tensorIn(value);
+  if (tensor == nullptr) {
+    return counts;
+  }
+  if (fastBlob(Page::kAudio, value).effect == kNone) {
+    counts.fastServer = fastBlobs(*tensor);
+  }
+  counts.pythonLoader = omitsLabels && !tensor->shape.empty()
+                            ? static_cast<std::uint64_t>(tensor->shape[0])
+                            : elementsOf(*tensor);
+  return counts;
 }
 
 }  // namespace steptape::detail

@@ -299,8 +299,140 @@ TEST_F(FileCheck, NamesValuesOfAnotherKindThanTheirTag) {
            {ofPlugin(strings("tag", {1}, {"x"}), event::kAudioPlugin), number}}) {
     const Finding finding = only({valueAt(1, first), valueAt(2, second)});
     EXPECT_EQ(finding.rule, "value-form");
-    EXPECT_EFFECTS(finding, kLoss, kNote);
+    EXPECT_EFFECTS(finding, kLoss, kLoss);
   }
+}
+
+TEST_F(FileCheck, TellsThatAScalarTagWithAHistogramFailsInThePythonLoader) {
+  const event::SummaryHistogram histogram{0, 2, 7, 3, 9, {1, 2}, {3, 4}};
+  const Finding finding =
+      only({simpleScalar("grad", 1, 1), valueAt(2, event::Value{"grad", histogram, {}})});
+  EXPECT_EQ(finding.message,
+            "got a histo of 2 limits and 2 counts; expected a value of plugin scalars, as the "
+            "tag's first one: the fast data server leaves it out, the Python loader shows nothing "
+            "of the tag in any run (HTTP 500)");
+  EXPECT_EFFECTS(finding, kLoss, kLoss);
+}
+
+TEST_F(FileCheck, RatesScalarTensorsForEachReader) {
+  const auto effectsOf = [this](event::Value value) {
+    const Finding finding = only({valueAt(1, ofScalarsPlugin(std::move(value)))});
+    EXPECT_EQ(finding.rule, "value-form");
+    EXPECT_EQ(finding.fastServer, kLoss);
+    return finding.pythonLoader;
+  };
+  using Type = event::TensorType;
+  EXPECT_EQ(effectsOf(tensorValue<std::int64_t>("t", Type::kInt64, {3})), kNone);
+  EXPECT_EQ(effectsOf(tensorValue<std::uint16_t>("t", Type::kHalf, {0x3e00})), kNone);
+  EXPECT_EQ(effectsOf(tensorValue<char>("t", Type::kBool, {1})), kNote);
+  EXPECT_EQ(effectsOf(tensorValue<std::uint16_t>("t", Type::kBFloat16, {0x3fc0})), kLoss);
+  EXPECT_EQ(effectsOf(tensorValue<float>("t", Type::kFloat, {1, 2})), kLoss);
+  event::Value row = tensorValue<float>("t", Type::kFloat, {1});
+  std::get<event::Tensor>(row.data).shape = {1, 1};
+  EXPECT_EQ(effectsOf(row), kNone);
+}
+
+TEST_F(FileCheck, NamesAScalarTensorWithoutAValue) {
+  // A value with the tag "t" and a tensor of DT_FLOAT and plugin "scalars": no shape, no element.
+  const std::string value =
+      std::string("\x0a\x01t\x42\x02\x08\x01\x4a\x0b\x0a\x09\x0a\x07", 12) + "scalars";
+  RecordBuffer buffer;
+  buffer.append(std::string("\x09\0\0\0\0\0\x40\x8f\x40\x2a", 10) +
+                static_cast<char>(value.size() + 2) + '\x0a' + static_cast<char>(value.size()) +
+                value);
+  const Finding finding = onlyOf(check(framed({version()}) + buffer.take()));
+  EXPECT_EQ(finding.message,
+            "got a tensor of DT_FLOAT, shape () and 0 elements; expected DT_FLOAT and shape (): "
+            "the fast data server leaves it out, the Python loader shows nothing of the tag in any "
+            "run (HTTP 500)");
+  EXPECT_EFFECTS(finding, kLoss, kLoss);
+}
+
+TEST_F(FileCheck, NamesATagThatIsInTheNameOfANode) {
+  event::Value text = ofPlugin(strings("", {1}, {"x"}), event::kTextPlugin);
+  std::string bytes;
+  encodeEvent(valueAt(1, text), &bytes);
+  // As mxboard and tensorboard-chainer write a text: field 7 has the tag, field 1 is empty.
+  const std::string node = "\x3a\x04node";
+  bytes[bytes.find('\x2a') + 1] = static_cast<char>(bytes[bytes.find('\x2a') + 1] + node.size());
+  bytes[bytes.find('\x2a') + 3] = static_cast<char>(bytes[bytes.find('\x2a') + 3] + node.size());
+  RecordBuffer buffer;
+  buffer.append(bytes + node);
+  const Finding finding = onlyOf(check(framed({version()}) + buffer.take()));
+  EXPECT_EQ(finding.rule, "empty-tag");
+  EXPECT_EQ(finding.message,
+            "got no tag and node name 'node'; expected a tag: the Python loader shows no tag of "
+            "plugin 'text' in any run (HTTP 500)");
+  EXPECT_EFFECTS(finding, kNote, kLoss);
+}
+
+TEST_F(FileCheck, NamesAPluginThatHasMetadataOnly) {
+  const Finding finding =
+      only({valueAt(1, ofPlugin(event::Value{"t", std::monostate(), {}}, event::kTextPlugin)),
+            scalar(2)});
+  EXPECT_EQ(finding.rule, "no-data");
+  EXPECT_EQ(finding.tag, "t");
+  EXPECT_EQ(finding.offset, framed({version()}).size());
+  EXPECT_EFFECTS(finding, kNone, kLoss);
+}
+
+TEST_F(FileCheck, NamesAPluginOfAnotherDataClass) {
+  const event::Value number = tensorValue<float>("t", event::TensorType::kFloat, {1});
+  const Finding finding =
+      only({valueAt(1, ofPlugin(number, event::kScalarsPlugin, event::DataClass::kTensor))});
+  EXPECT_EQ(finding.rule, "class-mismatch");
+  EXPECT_EQ(finding.message,
+            "got plugin 'scalars' and data class 2; expected one that TensorBoard knows: no page "
+            "shows the tag");
+  EXPECT_EFFECTS(finding, kLoss, kLoss);
+}
+
+TEST_F(FileCheck, NamesCountsThatThePythonLoaderDrops) {
+  const event::SummaryHistogram histogram{0, 2, 3, 3, 9, {1, 2}, {NAN, 3}};
+  const Finding finding = only({valueAt(1, event::Value{"h", histogram, {}})});
+  EXPECT_EQ(finding.rule, "histogram-counts");
+  EXPECT_EFFECTS(finding, kNone, kLoss);
+}
+
+TEST_F(FileCheck, TellsThatAHistogramOfTooFewLimitsEndsThePythonLoader) {
+  const event::SummaryHistogram histogram{0, 2, 3, 3, 9, {1}, {1, 2, 3}};
+  const Finding finding = only({valueAt(1, event::Value{"h", histogram, {}})});
+  EXPECT_THAT(
+      finding.message,
+      EndsWith("the fast data server leaves it out, the Python loader shows nothing more of "
+               "any run"));
+  EXPECT_EFFECTS(finding, kLoss, kLoss);
+}
+
+TEST_F(FileCheck, NamesTextThatIsNotUtf8OnThePage) {
+  const Finding finding = only({valueAt(1, ofPlugin(strings("t", {1}, {"\xff"}), "text"))});
+  EXPECT_EQ(finding.rule, "value-form");
+  EXPECT_THAT(finding.message, EndsWith("both readers show nothing of the tag (HTTP 500)"));
+  EXPECT_EFFECTS(finding, kLoss, kLoss);
+}
+
+TEST_F(FileCheck, NamesAudioWithAVaryingNumberOfClips) {
+  const Finding finding = only({valueAt(1, ofPlugin(strings("a", {2}, {"x", "y"}), "audio")),
+                                valueAt(2, ofPlugin(strings("a", {1}, {"x"}), "audio"))});
+  EXPECT_EQ(finding.rule, "audio-clips");
+  EXPECT_THAT(finding.message, StartsWith("got 1 clip after 2; expected as many in each value"));
+  EXPECT_EFFECTS(finding, kLoss, kLoss);
+}
+
+TEST_F(FileCheck, TellsWhichImageOfAStepEachReaderShows) {
+  const auto image = [](const char* content) {
+    return event::Value{"i", event::SummaryImage{1, 1, 3, content}, {}};
+  };
+  const Finding finding = only({valueAt(1, image("a")), valueAt(1, image("b"))});
+  EXPECT_EQ(finding.rule, "duplicate-step");
+  EXPECT_THAT(finding.message, EndsWith("the Python loader shows only the first at a step"));
+  EXPECT_EFFECTS(finding, kLoss, kLoss);
+}
+
+TEST_F(FileCheck, ListsFindingsByFileAndOffset) {
+  const event::Value bare = tensorValue<float>("bare", event::TensorType::kFloat, {1});
+  const CheckReport report = check({valueAt(1, bare), scalar(2), scalar(1)});
+  EXPECT_THAT(rulesOf(report), ElementsAre("no-metadata", "step-goes-back"));
 }
 
 TEST_F(FileCheck, NamesImagesOfAnotherRank) {
@@ -310,8 +442,8 @@ TEST_F(FileCheck, NamesImagesOfAnotherRank) {
   EXPECT_EQ(
       matrix.message,
       "got a tensor of DT_STRING and shape (1, 3); expected a tensor of DT_STRING and rank 1: the "
-      "fast data server leaves it out");
-  EXPECT_EFFECTS(matrix, kLoss, kNone);
+      "fast data server leaves it out, the Python loader shows a broken picture");
+  EXPECT_EFFECTS(matrix, kLoss, kLoss);
   const Finding single =
       only({valueAt(1, ofPlugin(strings("i", {}, {"png"}), event::kImagesPlugin))});
   EXPECT_EQ(single.rule, "image-rank");

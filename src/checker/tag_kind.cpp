@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checker/tag_kind.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "steptape/event/plugin_content.h"
+
+#include "event/value_metadata.h"
+
+namespace steptape::detail {
+namespace {
+
+struct PluginPage {
+  std::string_view plugin;
+  Page page;
+  event::DataClass dataClass;
+};
+
+/// @source tensorboard/plugins/*/metadata.py
+constexpr PluginPage kPluginPages[] = {
+    {event::kScalarsPlugin, Page::kScalars, event::DataClass::kScalar},
+    {event::kHistogramsPlugin, Page::kHistograms, event::DataClass::kTensor},
+    {event::kTextPlugin, Page::kText, event::DataClass::kTensor},
+    {event::kPrCurvesPlugin, Page::kPrCurves, event::DataClass::kTensor},
+    {event::kHparamsPlugin, Page::kHparams, event::DataClass::kTensor},
+    {event::kMeshPlugin, Page::kMesh, event::DataClass::kTensor},
+    {event::kCustomScalarsPlugin, Page::kCustomScalars, event::DataClass::kTensor},
+    {event::kImagesPlugin, Page::kImages, event::DataClass::kBlobSequence},
+    {event::kAudioPlugin, Page::kAudio, event::DataClass::kBlobSequence},
+    {"graph_run_metadata", Page::kGraphs, event::DataClass::kBlobSequence},
+    {"graph_run_metadata_graph", Page::kGraphs, event::DataClass::kBlobSequence},
+    {"graph_keras_model", Page::kGraphs, event::DataClass::kBlobSequence},
+};
+
+const PluginPage* findPage(std::string_view plugin) {
+  const auto* const found =
+      std::find_if(std::begin(kPluginPages), std::end(kPluginPages),
+                   [&](const PluginPage& each) { return each.plugin == plugin; });
+  return found == std::end(kPluginPages) ? nullptr : found;
+}
+
+event::DataClass classOfPlugin(std::string_view plugin) {
+  const PluginPage* const found = findPage(plugin);
+  return found == nullptr ? event::DataClass::kUnknown : found->dataClass;
+}
+
+}  // namespace
+
+Page pageOfPlugin(std::string_view plugin) {
+  const PluginPage* const found = findPage(plugin);
+  return found != nullptr ? found->page : plugin.empty() ? Page::kNone : Page::kOther;
+}
+
+Page pageOf(const TagKind& kind) {
+  if (!isKnown(kind.dataClass)) {
+    return Page::kNone;
+  }
+  const PluginPage* const found = findPage(kind.plugin);
+  if (found == nullptr) {
+    return pageOfPlugin(kind.plugin);
+  }
+  return found->dataClass == kind.dataClass ? found->page : Page::kNone;
+}
+
+bool isKnown(event::DataClass dataClass) {
+  return dataClass == event::DataClass::kScalar || dataClass == event::DataClass::kTensor ||
+         dataClass == event::DataClass::kBlobSequence;
+}
+
+TagKind kindOf(const event::Value& value) {
+  TagKind kind;
+  if (value.metadata) {
+    kind.plugin = value.metadata->pluginName;
+    if (value.metadata->dataClass != event::DataClass::kUnknown) {
+      kind.dataClass = value.metadata->dataClass;
+      kind.isDeclared = true;
+      return kind;
+    }
+  }
+  if (const char* const plugin = detail::pluginOfField(value.data)) {
+    kind.plugin = plugin;
+  }
+  kind.dataClass = classOfPlugin(kind.plugin);
+  return kind;
+}
+
+void PythonKind::take(const event::Value& value, const ValueFacts& facts, std::uint32_t file) {
+  const char* const field = pluginOfField(value.data);
+  const bool isFirstInFile = file_ != file + 1;
+  const bool hasMetadata = field != nullptr || value.metadata;
+  if (isFirstInFile || (!kind_ && hasMetadata)) {
+    TagKind own;
+    if (field != nullptr) {
+      own.plugin = field;  // whatever the metadata says
+    } else if (value.metadata) {
+      own.plugin = value.metadata->pluginName;
+      own.dataClass = value.metadata->dataClass;
+      own.isDeclared = own.dataClass != event::DataClass::kUnknown;
+    }
+    if (isFirstInFile) {
+      initial_ = own;
+      file_ = file + 1;
+      isConverted_ = !initial_.isDeclared;
+    }
+    if (!kind_ && hasMetadata) {
+      const event::DataClass implied =
+          isConverted_ ? classOfPlugin(initial_.plugin) : event::DataClass::kUnknown;
+      if (implied != event::DataClass::kUnknown) {
+        own.dataClass = implied;
+      }
+      kind_ = own;
+    }
+  }
+  const bool isNamed = !value.tag.empty() || facts.nodeName.empty();
+  const bool isTensor = std::holds_alternative<event::Tensor>(value.data);
+  // Hyperparameters without data get an empty tensor.
+  const bool isCompleted = isConverted_ && initial_.plugin == event::kHparamsPlugin;
+  hasData_ = hasData_ || field != nullptr || ((isTensor || isCompleted) && isNamed);
+}
+
+}  // namespace steptape::detail
