@@ -103,7 +103,8 @@ void TagCheck::finish() {
     const std::optional<FormProblem> problem = checkKind(state.kind, python);
     if (problem && state.hasData) {
       findings_->addForTag(problem->rule, place, tag, [&] { return problem->message; });
-    } else if (!problem && !state.pythonKind.hasData() && pageOf(*python) != Page::kOther) {
+    } else if (!problem && !tag.empty() && !state.pythonKind.hasData() &&
+               pageOf(*python) != Page::kOther) {
       findings_->addForTag(kNoData, place, tag, [&] {
         return "got metadata of plugin '" + python->plugin +
                "' and no data with the tag; expected both: the Python loader shows no tag of the "

@@ -9,6 +9,7 @@
 #include "steptape/event/custom_scalars_layout.h"
 
 #include "base/little_endian.h"
+#include "event/wire_format.h"
 #include "reader/log_dir_fixture.h"
 #include "tfrecord/masked_crc32c.h"
 
@@ -58,6 +59,32 @@ class FileCheck : public LogDirFixture {
     tensor.shape = std::move(shape);
     tensor.strings = std::move(elements);
     return event::Value{tag, tensor, std::nullopt};
+  }
+
+  /// Returns a value in wire format, with parts that no writer of ours produces.
+  static std::string valueOf(std::string_view tag, std::string_view node, std::string_view tensor,
+                             std::string_view plugin) {
+    std::string name;
+    std::string metadata;
+    std::string value;
+    detail::appendBytesField(&name, 1, plugin);
+    detail::appendBytesField(&metadata, 1, name);
+    detail::appendBytesField(&value, 1, tag);
+    detail::appendBytesField(&value, 7, node);
+    detail::appendBytesField(&value, 8, tensor);
+    detail::appendBytesField(&value, 9, metadata);
+    return value;
+  }
+  /// Returns the record of an event with a value in wire format.
+  static std::string recordOf(std::string_view value) {
+    std::string summary;
+    std::string payload;
+    detail::appendBytesField(&summary, 1, value);
+    detail::appendDoubleField(&payload, 1, 1000);
+    detail::appendBytesField(&payload, 5, summary);
+    RecordBuffer buffer;
+    buffer.append(payload);
+    return buffer.take();
   }
 
   CheckReport check(std::string_view bytes) const {
@@ -333,14 +360,8 @@ TEST_F(FileCheck, RatesScalarTensorsForEachReader) {
 }
 
 TEST_F(FileCheck, NamesAScalarTensorWithoutAValue) {
-  // A value with the tag "t" and a tensor of DT_FLOAT and plugin "scalars": no shape, no element.
-  const std::string value =
-      std::string("\x0a\x01t\x42\x02\x08\x01\x4a\x0b\x0a\x09\x0a\x07", 12) + "scalars";
-  RecordBuffer buffer;
-  buffer.append(std::string("\x09\0\0\0\0\0\x40\x8f\x40\x2a", 10) +
-                static_cast<char>(value.size() + 2) + '\x0a' + static_cast<char>(value.size()) +
-                value);
-  const Finding finding = onlyOf(check(framed({version()}) + buffer.take()));
+  const Finding finding =
+      onlyOf(check(framed({version()}) + recordOf(valueOf("t", "", "\x08\x01", "scalars"))));
   EXPECT_EQ(finding.message,
             "got a tensor of DT_FLOAT, shape () and 0 elements; expected DT_FLOAT and shape (): "
             "the fast data server leaves it out, the Python loader shows nothing of the tag in any "
@@ -349,16 +370,9 @@ TEST_F(FileCheck, NamesAScalarTensorWithoutAValue) {
 }
 
 TEST_F(FileCheck, NamesATagThatIsInTheNameOfANode) {
-  event::Value text = ofPlugin(strings("", {1}, {"x"}), event::kTextPlugin);
-  std::string bytes;
-  encodeEvent(valueAt(1, text), &bytes);
-  // As mxboard and tensorboard-chainer write a text: field 7 has the tag, field 1 is empty.
-  const std::string node = "\x3a\x04node";
-  bytes[bytes.find('\x2a') + 1] = static_cast<char>(bytes[bytes.find('\x2a') + 1] + node.size());
-  bytes[bytes.find('\x2a') + 3] = static_cast<char>(bytes[bytes.find('\x2a') + 3] + node.size());
-  RecordBuffer buffer;
-  buffer.append(bytes + node);
-  const Finding finding = onlyOf(check(framed({version()}) + buffer.take()));
+  // As mxboard and tensorboard-chainer write a text.
+  const Finding finding = onlyOf(
+      check(framed({version()}) + recordOf(valueOf("", "node", "\x08\x07\x42\x01x", "text"))));
   EXPECT_EQ(finding.rule, "empty-tag");
   EXPECT_EQ(finding.message,
             "got no tag and node name 'node'; expected a tag: the Python loader shows no tag of "
@@ -368,7 +382,7 @@ TEST_F(FileCheck, NamesATagThatIsInTheNameOfANode) {
 
 TEST_F(FileCheck, NamesAPluginThatHasMetadataOnly) {
   const Finding finding =
-      only({valueAt(1, ofPlugin(event::Value{"t", std::monostate(), {}}, event::kTextPlugin)),
+      only({valueAt(1, ofPlugin(event::Value{"t", std::monostate(), {}}, event::kImagesPlugin)),
             scalar(2)});
   EXPECT_EQ(finding.rule, "no-data");
   EXPECT_EQ(finding.tag, "t");
