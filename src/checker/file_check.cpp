@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "steptape/base/error.h"
+#include "steptape/reader/tag_series.h"
 
 #include "base/text.h"
 #include "checker/damage_rule.h"
@@ -55,11 +56,13 @@ constexpr char kStopsAllRuns[] =
 /// Checks the files of a run in the order in which readers read them.
 class RunCheck {
  public:
-  RunCheck(CheckReport* report, const CheckOptions& options)
+  RunCheck(const RunFiles& run, CheckReport* report, const CheckOptions& options)
       : report_(report),
         findings_(report, options.maxFindings),
         tags_(report, &findings_),
-        progress_(options.onProgress, kProgressBytes) {}
+        progress_(options.onProgress, kProgressBytes) {
+    tags_.setRunName(run.name);
+  }
 
   void checkFile(const std::string& path) {
     file_ = File();
@@ -162,6 +165,10 @@ class RunCheck {
       tags_.takeSummary(*summary, payload, event.step, place_);
     } else if (const auto* log = std::get_if<event::SessionLog>(&event.what)) {
       takeSessionLog(*log, event.step);
+    } else if (std::holds_alternative<event::GraphDef>(event.what)) {
+      tags_.takeGraph(kRunGraphTag, place_);
+    } else if (const auto* run = std::get_if<event::TaggedRunMetadata>(&event.what)) {
+      tags_.takeGraph(run->tag, place_);
     }
   }
 
@@ -245,7 +252,7 @@ class RunCheck {
 
 CheckReport checkRun(const RunFiles& run, const CheckOptions& options) {
   CheckReport report;
-  RunCheck check(&report, options);
+  RunCheck check(run, &report, options);
   for (const std::string& path : run.files) {
     check.checkFile(path);
   }

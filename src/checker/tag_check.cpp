@@ -19,6 +19,7 @@ namespace {
 constexpr CheckRule kLayoutReplaced{"layout-replaced", ReaderEffect::kLoss, ReaderEffect::kLoss};
 constexpr CheckRule kExperimentConflict{"experiment-conflict", ReaderEffect::kLoss,
                                         ReaderEffect::kLoss};
+constexpr CheckRule kBlobName{"blob-name", ReaderEffect::kLoss, ReaderEffect::kNone};
 constexpr CheckRule kNoData{"no-data", ReaderEffect::kNone, ReaderEffect::kLoss};
 constexpr CheckRule kEmptyTag{"empty-tag", ReaderEffect::kNote, ReaderEffect::kLoss};
 constexpr CheckRule kEmptyTagOfPage{"empty-tag", ReaderEffect::kLoss, ReaderEffect::kLoss};
@@ -35,6 +36,13 @@ std::set<std::pair<std::string, std::string>> chartsOf(const CustomScalarsLayout
   return charts;
 }
 
+/// Returns whether JSON escapes a character of the text.
+bool isEscaped(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\';
+  });
+}
+
 void eraseFrom(std::int64_t step, std::vector<std::int64_t>* steps) {
   steps->erase(std::remove_if(steps->begin(), steps->end(),
                               [step](std::int64_t each) { return each >= step; }),
@@ -46,6 +54,10 @@ bool isSame(std::optional<double> a, std::optional<double> b) {
 }
 
 }  // namespace
+
+void TagCheck::setRunName(std::string_view name) {
+  isRunNameEscaped_ = isEscaped(name);
+}
 
 void TagCheck::takeSummary(const event::Summary& summary, std::string_view payload,
                            std::int64_t step, const FindingPlace& place) {
@@ -153,6 +165,9 @@ void TagCheck::takeValue(const event::Value& value, const ValueFacts& facts, std
   if (state.kind.plugin == event::kHparamsPlugin) {
     return;
   }
+  if (state.kind.dataClass == event::DataClass::kBlobSequence) {
+    takeBlobName(value.tag, place);
+  }
   takePoint(value.tag, step, numberOf(value), &state, place);
   if (pageOf(state.kind) == Page::kAudio) {
     takeClips(value, &state, place);
@@ -190,6 +205,21 @@ void TagCheck::takeEmptyTag(const event::Value& value, const ValueFacts& facts,
       return std::string("got no tag; expected one: both readers show it without a name");
     });
   }
+}
+
+/// The server cannot read the keys that it makes of such names.
+/// @source tensorboard/data/server/blob_key.rs, from_str
+void TagCheck::takeBlobName(const std::string& tag, const FindingPlace& place) {
+  if (!isRunNameEscaped_ && !isEscaped(tag)) {
+    return;
+  }
+  findings_->addForTag(kBlobName, place, tag, [&] {
+    return std::string(
+               "got a quotation mark, a backslash or a control character in the name of the ") +
+           (isRunNameEscaped_ ? "run" : "tag") +
+           "; expected none: the fast data server serves no image, audio or graph of this name "
+           "(HTTP 400)";
+  });
 }
 
 void TagCheck::takeClips(const event::Value& value, TagState* state, const FindingPlace& place) {

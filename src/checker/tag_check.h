@@ -28,6 +28,9 @@ class TagCheck {
   /// REQUIRES: `report` and `findings` are not null and outlive this object.
   TagCheck(CheckReport* report, FindingList* findings) : report_(report), findings_(findings) {}
 
+  /// Sets the name of the run, which the fast data server uses in the addresses of images.
+  void setRunName(std::string_view name);
+
   /// Begins the next file of the run.
   void beginFile() { ++file_; }
 
@@ -42,6 +45,9 @@ class TagCheck {
   /// Like takeSummary(), but much faster, for an event of scalars of known tags only.
   /// @return false for any other event; nothing is then checked.
   bool takeScalars(const ScalarEventView& event, const FindingPlace& place);
+
+  /// Takes a graph, or what running it took.
+  void takeGraph(const std::string& tag, const FindingPlace& place) { takeBlobName(tag, place); }
 
   /// Returns whether there is a value at `step` or later that no restart has discarded.
   bool hasStepFrom(std::int64_t step) const;
@@ -69,6 +75,7 @@ class TagCheck {
   void takeEmptyTag(const event::Value& value, const ValueFacts& facts, const TagState& state,
                     const FindingPlace& place);
   void takeClips(const event::Value& value, TagState* state, const FindingPlace& place);
+  void takeBlobName(const std::string& tag, const FindingPlace& place);
   static bool isSettled(const TagState& state);
   void settle(const std::string& tag, TagState* state, const FindingPlace& place);
   void takePoint(const std::string& tag, std::int64_t step, std::optional<double> number,
@@ -85,6 +92,7 @@ class TagCheck {
   std::set<std::pair<std::string, std::string>> charts_;  // of the last layout, by category
   std::optional<std::int64_t> lastStep_;                  // of any summary
   bool hasRestarts_ = false;
+  bool isRunNameEscaped_ = false;
   std::uint32_t file_ = 0;
 };
 

@@ -443,6 +443,27 @@ TEST_F(FileCheck, TellsWhichImageOfAStepEachReaderShows) {
   EXPECT_EFFECTS(finding, kLoss, kLoss);
 }
 
+TEST_F(FileCheck, NamesTagsOfWhichTheFastDataServerServesNoImages) {
+  for (const char* tag : {"a\"b", "a\\b", "a\tb"}) {
+    const Finding finding =
+        only({valueAt(1, event::Value{tag, event::SummaryImage{1, 1, 3, "x"}, {}}),
+              simpleScalar(std::string(tag) + "c", 1, 1)});
+    EXPECT_EQ(finding.rule, "blob-name");
+    EXPECT_EQ(finding.tag, tag);
+    EXPECT_EFFECTS(finding, kLoss, kNone);
+  }
+}
+
+TEST_F(FileCheck, NamesRunsOfWhichTheFastDataServerServesNoImages) {
+  RunFiles run;
+  run.name = "a\"b";
+  run.files = {
+      writeEvents("events.out.tfevents.1",
+                  {version(), valueAt(1, event::Value{"i", event::SummaryImage{1, 1, 3, "x"}, {}}),
+                   eventAt(0, event::GraphDef{"x"})})};
+  EXPECT_THAT(rulesOf(checkRun(run)), ElementsAre("blob-name", "blob-name"));
+}
+
 TEST_F(FileCheck, ListsFindingsByFileAndOffset) {
   const event::Value bare = tensorValue<float>("bare", event::TensorType::kFloat, {1});
   const CheckReport report = check({valueAt(1, bare), scalar(2), scalar(1)});

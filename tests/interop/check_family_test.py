@@ -18,12 +18,9 @@ from tensorboard.plugins.pr_curve import metadata as pr_curve_metadata
 import loader_oracle
 from patience import PATIENCE_SECONDS
 from reader_runs import BEGAN, Run, event, histogram, image, metadata_of, scalar, sound, start, version
-from written_values import lost_values, written_values
+from written_values import CLASSES, lost_values, written_values
 
 SUMMARY = summary_pb2.Summary
-CLASSES = {"scalars": summary_pb2.DATA_CLASS_SCALAR, "histograms": summary_pb2.DATA_CLASS_TENSOR,
-           "text": summary_pb2.DATA_CLASS_TENSOR, "pr_curves": summary_pb2.DATA_CLASS_TENSOR,
-           "images": summary_pb2.DATA_CLASS_BLOB_SEQUENCE, "audio": summary_pb2.DATA_CLASS_BLOB_SEQUENCE}
 
 
 def tensor_value(plugin, dtype, shape=(), tag="t", is_bare=False, has_class=True, node="", **fields):
@@ -209,6 +206,9 @@ def metadata_of_all_sorts():
         yield f"{plugin}, tag in the node's name", [_renamed(good(), "", "node"), number_under_another_tag(plugin)]
     yield "simple without a tag", [scalar("", 1), scalar("other", 1)]
     yield "simple, tag in the node's name", [SUMMARY.Value(node_name="node", simple_value=1), scalar("other", 1)]
+    for number_of_tag, tag in enumerate(('a"b', "a\\b", "a\tb", "a\x7fb", "a/ü")):
+        for kind, make in GOOD.items():
+            yield f"{kind} of odd tag {number_of_tag}", [_renamed(make(), tag)]
     yield "plugin that nobody knows", [number(plugin="mine")]
     yield "simple with another plugin", [scalar("t", 1, metadata=metadata_of("text"))]
     yield "simple with another plugin and class", [scalar("t", 1, metadata=metadata_of("text", data_class=2))]
@@ -288,6 +288,8 @@ def family():
                  media_of_odd_forms, metadata_of_all_sorts, two_kinds, repeated_steps):
         for name, steps in part():
             yield name, [[version(2), start(0), *_events(steps)]]
+    for kind in ("simple", "image", "sound"):
+        yield f'{kind} in a "run"', [[version(2), start(0), event(0, GOOD[kind]())]]
     for name, make in GOOD.items():
         bare = make()
         bare.ClearField("metadata")

@@ -8,9 +8,13 @@ import math
 from typing import NamedTuple, Optional
 
 import numpy as np
-from tensorboard.compat.proto import event_pb2, types_pb2
+from tensorboard.compat.proto import event_pb2, summary_pb2, types_pb2
 
 from loader_oracle import PAGES
+
+CLASSES = {"scalars": summary_pb2.DATA_CLASS_SCALAR, "histograms": summary_pb2.DATA_CLASS_TENSOR,
+           "text": summary_pb2.DATA_CLASS_TENSOR, "images": summary_pb2.DATA_CLASS_BLOB_SEQUENCE,
+           "audio": summary_pb2.DATA_CLASS_BLOB_SEQUENCE, "pr_curves": summary_pb2.DATA_CLASS_TENSOR}
 
 _FIELDS = {"simple_value": "scalars", "histo": "histograms", "image": "images", "audio": "audio"}
 _NUMBERS = {types_pb2.DT_FLOAT: ("f4", "float_val"), types_pb2.DT_DOUBLE: ("f8", "double_val"),
