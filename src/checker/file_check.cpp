@@ -11,6 +11,7 @@
 #include "steptape/base/error.h"
 #include "steptape/reader/tag_series.h"
 
+#include "base/got_expected.h"
 #include "base/text.h"
 #include "checker/damage_rule.h"
 #include "checker/event_text.h"
@@ -20,6 +21,7 @@
 #include "event/event_codec.h"
 #include "reader/event_values.h"
 #include "reader/read_progress.h"
+#include "tfrecord/event_file_name.h"
 
 namespace steptape {
 namespace {
@@ -37,6 +39,7 @@ constexpr ReaderEffect kLoss = ReaderEffect::kLoss;
 constexpr CheckRule kUnreadable{"unreadable", kLoss, kLoss};
 constexpr CheckRule kCutShort{"cut-short", kNote, kNote};
 constexpr CheckRule kNotAnEvent{"not-an-event", kLoss, kLoss};
+constexpr CheckRule kMindSpore{"mindspore-format", kLoss, kLoss};
 constexpr CheckRule kNotUtf8{"not-utf8", kLoss, kLoss};
 constexpr CheckRule kNanWallTime{"nan-wall-time", kLoss, kNote};
 constexpr CheckRule kInfiniteWallTime{"infinite-wall-time", kLoss, kNote};
@@ -86,6 +89,7 @@ class RunCheck {
  private:
   struct File {
     bool hasEvent = false;
+    bool isMindSpores = false;
     bool isMisplaced = false;  // written before a file that readers read earlier
     double begin = 0;          // wall time of the first event
     double latestTime = 0;
@@ -157,9 +161,13 @@ class RunCheck {
     if (version != nullptr) {
       tags_.setHasRestarts(detail::hasRestarts(*version));
       hasVersion_ = true;
+      takeVersion(*version);
     }
     if (!std::exchange(file_.hasEvent, true)) {
       beginFile(event.wallTime);
+    }
+    if (file_.isMindSpores) {
+      return;
     }
     if (const auto* summary = std::get_if<event::Summary>(&event.what)) {
       tags_.takeSummary(*summary, payload, event.step, place_);
@@ -170,6 +178,22 @@ class RunCheck {
     } else if (const auto* run = std::get_if<event::TaggedRunMetadata>(&event.what)) {
       tags_.takeGraph(run->tag, place_);
     }
+  }
+
+  void takeVersion(const event::FileVersion& version) {
+    if (!detail::startsWith(version.version, "MindSpore.Event:")) {
+      return;
+    }
+    file_.isMindSpores = true;
+    const std::string name = place_.path.substr(place_.path.rfind('/') + 1);
+    findings_.add(kMindSpore, place_,
+                  detail::gotExpected("version '" + version.version + "', the format of MindSpore",
+                                      "brain.Event:2") +
+                      ": " +
+                      (detail::isEventFileName(name)
+                           ? "the fast data server shows nothing of the file from its first scalar "
+                             "on, the Python loader only its images"
+                           : "TensorBoard reads no file without 'tfevents' in its name"));
   }
 
   void takeWallTime(double wallTime) {
@@ -233,7 +257,7 @@ class RunCheck {
               " and later; expected one before all values: the Python loader keeps the points "
               "that this restart should discard");
     }
-    tags_.takeRestart(step);
+    tags_.takeRestart(step, isFirst);
   }
 
   CheckReport* report_;

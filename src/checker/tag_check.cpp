@@ -43,10 +43,25 @@ bool isEscaped(std::string_view text) {
   });
 }
 
-void eraseFrom(std::int64_t step, std::vector<std::int64_t>* steps) {
-  steps->erase(std::remove_if(steps->begin(), steps->end(),
-                              [step](std::int64_t each) { return each >= step; }),
-               steps->end());
+void eraseFrom(std::int64_t step, std::set<std::int64_t>* steps) {
+  steps->erase(steps->lower_bound(step), steps->end());
+}
+
+/// @param last The step that the fast data server compares with, if it drops anything.
+std::string stepText(std::int64_t step, std::optional<std::int64_t> last, bool isPurged,
+                     bool isHidden) {
+  const std::string got = "got step " + std::to_string(step);
+  if (!last) {
+    return got +
+           " again after a restart; expected one before all values: the Python loader shows only "
+           "the first at a step";
+  }
+  return got + " after step " + std::to_string(*last) +
+         "; expected a greater one: the fast data server drops what was written before at step " +
+         std::to_string(step) + (step == *last ? "" : " and later") +
+         (isPurged   ? ", and so does the Python loader, as the file names no version"
+          : isHidden ? ", the Python loader shows only the first at a step"
+                     : "");
 }
 
 bool isSame(std::optional<double> a, std::optional<double> b) {
@@ -95,12 +110,14 @@ bool TagCheck::hasStepFrom(std::int64_t step) const {
   });
 }
 
-void TagCheck::takeRestart(std::int64_t step) {
+void TagCheck::takeRestart(std::int64_t step, bool isFirst) {
   for (auto& [tag, state] : tags_) {
     if (!state.lastStep || *state.lastStep < step) {
       continue;
     }
-    eraseFrom(step, &state.blobSteps);
+    if (!isFirst) {
+      eraseFrom(step, &state.blobSteps);
+    }
     state.lastStep.reset();
     if (step > std::numeric_limits<std::int64_t>::min()) {
       state.lastStep = step - 1;
@@ -134,12 +151,14 @@ bool TagCheck::isSettled(const TagState& state) {
 
 void TagCheck::takeValue(const event::Value& value, const ValueFacts& facts, std::int64_t step,
                          const FindingPlace& place) {
+  // The data server does not know names of nodes, and the Python loader half knows them.
+  const std::string tag = facts.hasTag ? value.tag : std::string();
   const auto report = [&](const std::optional<FormProblem>& problem) {
     if (problem) {
-      findings_->addForTag(problem->rule, place, value.tag, [&] { return problem->message; });
+      findings_->addForTag(problem->rule, place, tag, [&] { return problem->message; });
     }
   };
-  const auto [it, isNew] = tags_.try_emplace(value.tag);
+  const auto [it, isNew] = tags_.try_emplace(tag);
   TagState& state = it->second;
   state.pythonKind.take(value, facts, file_);
   state.hasData = state.hasData || !std::holds_alternative<std::monostate>(value.data);
@@ -147,14 +166,14 @@ void TagCheck::takeValue(const event::Value& value, const ValueFacts& facts, std
     state.kind = kindOf(value);
     report(checkNames(value, state.kind));
   }
-  if (isNew || unsettled_.count(value.tag) > 0) {
-    settle(value.tag, &state, place);
+  if (isNew || unsettled_.count(tag) > 0) {
+    settle(tag, &state, place);
   }
-  if (value.tag.empty()) {
+  if (tag.empty()) {
     takeEmptyTag(value, facts, state, place);
   }
   report(checkForm(value, facts, state.kind, state.pythonKind));
-  if (value.tag == kExperimentTag) {
+  if (tag == kExperimentTag) {
     takeExperiment(value, place);
     return;
   }
@@ -166,11 +185,11 @@ void TagCheck::takeValue(const event::Value& value, const ValueFacts& facts, std
     return;
   }
   if (state.kind.dataClass == event::DataClass::kBlobSequence) {
-    takeBlobName(value.tag, place);
+    takeBlobName(tag, place);
   }
-  takePoint(value.tag, step, numberOf(value), &state, place);
+  takePoint(tag, step, numberOf(value), &state, place);
   if (pageOf(state.kind) == Page::kAudio) {
-    takeClips(value, &state, place);
+    takeClips(tag, value, &state, place);
   }
 }
 
@@ -191,17 +210,17 @@ void TagCheck::takeEmptyTag(const event::Value& value, const ValueFacts& facts,
   const bool isTensor = std::holds_alternative<event::Tensor>(value.data);
   const bool isCurve = pageOf(state.kind) == Page::kPrCurves;
   if (isTensor && !facts.nodeName.empty()) {
-    findings_->addForTag(isCurve ? kEmptyTagOfPage : kEmptyTag, place, value.tag, [&] {
+    findings_->addForTag(isCurve ? kEmptyTagOfPage : kEmptyTag, place, std::string(), [&] {
       return "got no tag and node name '" + replaceInvalidUtf8(facts.nodeName) +
              "'; expected a tag: the Python loader shows no tag of plugin '" + state.kind.plugin +
              "' in any run (HTTP 500)";
     });
   } else if (isCurve) {
-    findings_->addForTag(kEmptyTagOfPage, place, value.tag, [] {
+    findings_->addForTag(kEmptyTagOfPage, place, std::string(), [] {
       return std::string("got no tag; expected one: the page does not show it (HTTP 500)");
     });
   } else {
-    findings_->addForTag(kEmptyTagOnly, place, value.tag, [] {
+    findings_->addForTag(kEmptyTagOnly, place, std::string(), [] {
       return std::string("got no tag; expected one: both readers show it without a name");
     });
   }
@@ -222,7 +241,8 @@ void TagCheck::takeBlobName(const std::string& tag, const FindingPlace& place) {
   });
 }
 
-void TagCheck::takeClips(const event::Value& value, TagState* state, const FindingPlace& place) {
+void TagCheck::takeClips(const std::string& tag, const event::Value& value, TagState* state,
+                         const FindingPlace& place) {
   const ClipCounts clips = clipCounts(value, state->pythonKind.omitsLabels());
   if (!state->clips) {
     state->clips = clips;
@@ -241,7 +261,7 @@ void TagCheck::takeClips(const event::Value& value, TagState* state, const Findi
   }
   const CheckRule rule{"audio-clips", isFast ? ReaderEffect::kLoss : ReaderEffect::kNone,
                        isPython ? ReaderEffect::kLoss : ReaderEffect::kNone};
-  findings_->addForTag(rule, place, value.tag, [&] {
+  findings_->addForTag(rule, place, tag, [&] {
     const std::uint64_t got = isFast ? *clips.fastServer : *clips.pythonLoader;
     const std::uint64_t first = isFast ? *state->clips->fastServer : *state->clips->pythonLoader;
     return "got " + counted(got, "clip") + " after " + std::to_string(first) +
@@ -253,35 +273,26 @@ void TagCheck::takePoint(const std::string& tag, std::int64_t step, std::optiona
                          TagState* state, const FindingPlace& place) {
   // A repeated point is shown. Metrics of hyperparameters repeat the end of a curve.
   const bool isRepeated = number && state->lastStep == step && isSame(number, state->lastNumber);
-  if (state->lastStep && step <= *state->lastStep && !isRepeated) {
-    checkStep(tag, step, state, place);
-  }
-  if (state->kind.dataClass == event::DataClass::kBlobSequence) {
-    state->blobSteps.push_back(step);
-  }
-  state->lastStep = step;
-  state->lastNumber = number;
-}
-
-void TagCheck::checkStep(const std::string& tag, std::int64_t step, TagState* state,
-                         const FindingPlace& place) {
-  const bool isDuplicate = step == *state->lastStep;
-  const bool isPurged = !hasRestarts_ && lastStep_ && step < *lastStep_;
+  const bool isBack = state->lastStep && step <= *state->lastStep && !isRepeated;
+  const bool isPurged = isBack && !hasRestarts_ && lastStep_ && step < *lastStep_;
   if (isPurged) {
     eraseFrom(step, &state->blobSteps);
   }
-  const std::vector<std::int64_t>& steps = state->blobSteps;
-  const bool isHidden = std::find(steps.begin(), steps.end(), step) != steps.end();
-  const CheckRule rule{isDuplicate ? "duplicate-step" : "step-goes-back", ReaderEffect::kLoss,
-                       isPurged || isHidden ? ReaderEffect::kLoss : ReaderEffect::kNone};
-  findings_->addForTag(rule, place, tag, [&] {
-    return "got step " + std::to_string(step) + " after step " + std::to_string(*state->lastStep) +
-           "; expected a greater one: the fast data server drops what was written before at step " +
-           std::to_string(step) + (isDuplicate ? "" : " and later") +
-           (isPurged   ? ", and so does the Python loader, as the file names no version"
-            : isHidden ? ", the Python loader shows only the first at a step"
-                       : "");
-  });
+  const bool isHidden = state->blobSteps.count(step) > 0;
+  if (isBack || isHidden) {
+    const bool isDuplicate = !isBack || step == *state->lastStep;
+    const CheckRule rule{isDuplicate ? "duplicate-step" : "step-goes-back",
+                         isBack ? ReaderEffect::kLoss : ReaderEffect::kNone,
+                         isPurged || isHidden ? ReaderEffect::kLoss : ReaderEffect::kNone};
+    findings_->addForTag(rule, place, tag, [&] {
+      return stepText(step, isBack ? state->lastStep : std::nullopt, isPurged, isHidden);
+    });
+  }
+  if (state->kind.dataClass == event::DataClass::kBlobSequence) {
+    state->blobSteps.insert(step);
+  }
+  state->lastStep = step;
+  state->lastNumber = number;
 }
 
 void TagCheck::takeLayout(const event::Value& value, const FindingPlace& place) {

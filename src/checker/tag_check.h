@@ -53,7 +53,8 @@ class TagCheck {
   bool hasStepFrom(std::int64_t step) const;
 
   /// Applies a restart, which discards earlier points at `step` and later.
-  void takeRestart(std::int64_t step);
+  /// @param isFirst Whether it is the run's first, which the Python loader does not apply.
+  void takeRestart(std::int64_t step, bool isFirst);
 
   /// Reports tags that no page shows. REQUIRES: all files were taken.
   void finish();
@@ -66,7 +67,7 @@ class TagCheck {
     bool isScalar = false;                 ///< For both readers.
     std::optional<std::int64_t> lastStep;  ///< Of points that no restart has discarded.
     std::optional<double> lastNumber;      ///< For a scalar.
-    std::vector<std::int64_t> blobSteps;   ///< For images and audio.
+    std::set<std::int64_t> blobSteps;      ///< For images and audio, in the Python loader.
     std::optional<ClipCounts> clips;       ///< For audio: of the first value.
   };
 
@@ -74,14 +75,13 @@ class TagCheck {
                  const FindingPlace& place);
   void takeEmptyTag(const event::Value& value, const ValueFacts& facts, const TagState& state,
                     const FindingPlace& place);
-  void takeClips(const event::Value& value, TagState* state, const FindingPlace& place);
+  void takeClips(const std::string& tag, const event::Value& value, TagState* state,
+                 const FindingPlace& place);
   void takeBlobName(const std::string& tag, const FindingPlace& place);
   static bool isSettled(const TagState& state);
   void settle(const std::string& tag, TagState* state, const FindingPlace& place);
   void takePoint(const std::string& tag, std::int64_t step, std::optional<double> number,
                  TagState* state, const FindingPlace& place);
-  void checkStep(const std::string& tag, std::int64_t step, TagState* state,
-                 const FindingPlace& place);
   void takeLayout(const event::Value& value, const FindingPlace& place);
   void takeExperiment(const event::Value& value, const FindingPlace& place);
 

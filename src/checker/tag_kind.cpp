@@ -112,7 +112,7 @@ void PythonKind::take(const event::Value& value, const ValueFacts& facts, std::u
       kind_ = own;
     }
   }
-  const bool isNamed = !value.tag.empty() || facts.nodeName.empty();
+  const bool isNamed = facts.hasTag || facts.nodeName.empty();
   const bool isTensor = std::holds_alternative<event::Tensor>(value.data);
   // Hyperparameters without data get an empty tensor.
   const bool isCompleted = isConverted_ && initial_.plugin == event::kHparamsPlugin;

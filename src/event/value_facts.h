@@ -20,7 +20,8 @@ struct ValueFacts {
   /// Number of elements in each field of a TensorProto, by the field's number.
   std::array<std::uint64_t, 18> elements{};
   std::uint64_t contentBytes = 0;  ///< Of `tensor_content`.
-  std::string_view nodeName;       ///< From before 2017: the tag if that is empty.
+  bool hasTag = true;              ///< Else the tag is the node's name.
+  std::string_view nodeName;
 };
 
 /// Returns the number of elements of a tensor's repeated field.
@@ -44,8 +45,11 @@ inline std::uint64_t elementsIn(const WireField& field) {
 inline ValueFacts factsOf(std::string_view value) {
   constexpr std::uint64_t kNodeName = 7;
   ValueFacts facts;
+  facts.hasTag = false;
   forEachField(value, [&](const WireField& field) {
-    if (field.number == kNodeName) {
+    if (field.number == kValueTag) {
+      facts.hasTag = !field.data.empty();
+    } else if (field.number == kNodeName) {
       facts.nodeName = field.data;
     } else if (field.number == kValueTensor) {
       forEachField(field.data, [&](const WireField& part) {
