@@ -19,6 +19,7 @@
 #include "checker/record_walk.h"
 #include "checker/tag_check.h"
 #include "event/event_codec.h"
+#include "event/other_format.h"
 #include "reader/event_values.h"
 #include "reader/read_progress.h"
 #include "tfrecord/event_file_name.h"
@@ -39,6 +40,7 @@ constexpr ReaderEffect kLoss = ReaderEffect::kLoss;
 constexpr CheckRule kUnreadable{"unreadable", kLoss, kLoss};
 constexpr CheckRule kCutShort{"cut-short", kNote, kNote};
 constexpr CheckRule kNotAnEvent{"not-an-event", kLoss, kLoss};
+constexpr CheckRule kOtherFormat{"other-format", kLoss, kLoss};
 constexpr CheckRule kMindSpore{"mindspore-format", kLoss, kLoss};
 constexpr CheckRule kNotUtf8{"not-utf8", kLoss, kLoss};
 constexpr CheckRule kNanWallTime{"nan-wall-time", kLoss, kNote};
@@ -90,6 +92,7 @@ class RunCheck {
   struct File {
     bool hasEvent = false;
     bool isMindSpores = false;
+    bool isOtherFormat = false;
     bool isMisplaced = false;  // written before a file that readers read earlier
     double begin = 0;          // wall time of the first event
     double latestTime = 0;
@@ -136,6 +139,9 @@ class RunCheck {
     if (file_.hasEvent && takeScalars(payload)) {
       return;
     }
+    if (takeOtherFormat(payload)) {
+      return;
+    }
     event::Event event;
     if (const Status status = decodeEvent(payload, &event); !status.ok()) {
       findings_.add(kNotAnEvent, place_, status.message() + kStopsAllRuns);
@@ -144,6 +150,18 @@ class RunCheck {
     } else {
       takeEvent(event, payload);
     }
+  }
+
+  /// Reports once for a file that it holds records of another format.
+  bool takeOtherFormat(std::string_view payload) {
+    const char* const format = detail::otherFormatOf(payload);
+    if (format != nullptr && !std::exchange(file_.isOtherFormat, true)) {
+      findings_.add(kOtherFormat, place_,
+                    "record: " + detail::gotExpected(format, "a tensorflow.Event message") +
+                        ": the fast data server shows nothing of the file from here on, the Python "
+                        "loader skips such records");
+    }
+    return format != nullptr;
   }
 
   bool takeScalars(std::string_view payload) {
@@ -238,11 +256,13 @@ class RunCheck {
     if (log.status != event::SessionLog::Status::kStart) {
       return;
     }
-    const bool isFirst = !std::exchange(hasStart_, true);
+    // Without a version, the Python loader ignores all of them.
+    const bool isFirst = tags_.hasRestarts() && !std::exchange(hasStart_, true);
+    const bool isIgnored = isFirst || !tags_.hasRestarts();
     if (!tags_.hasStepFrom(step)) {
       return;
     }
-    if (file_.isMisplaced) {
+    if (file_.isMisplaced && !isIgnored) {
       findings_.add(kRestartOrder, place_,
                     "got a restart from step " + std::to_string(step) +
                         " in a file that sorts after later files; expected files in the order of "
@@ -257,7 +277,7 @@ class RunCheck {
               " and later; expected one before all values: the Python loader keeps the points "
               "that this restart should discard");
     }
-    tags_.takeRestart(step, isFirst);
+    tags_.takeRestart(step, isIgnored, place_);
   }
 
   CheckReport* report_;

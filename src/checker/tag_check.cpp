@@ -110,13 +110,16 @@ bool TagCheck::hasStepFrom(std::int64_t step) const {
   });
 }
 
-void TagCheck::takeRestart(std::int64_t step, bool isFirst) {
+void TagCheck::takeRestart(std::int64_t step, bool isIgnored, const FindingPlace& place) {
   for (auto& [tag, state] : tags_) {
     if (!state.lastStep || *state.lastStep < step) {
       continue;
     }
-    if (!isFirst) {
+    if (!isIgnored) {
       eraseFrom(step, &state.blobSteps);
+      if (state.blobSteps.empty() && pageOf(state.kind) == Page::kImages) {
+        emptied_.try_emplace(tag, place);
+      }
     }
     state.lastStep.reset();
     if (step > std::numeric_limits<std::int64_t>::min()) {
@@ -142,6 +145,14 @@ void TagCheck::finish() {
     }
   }
   unsettled_.clear();
+  for (const auto& [tag, place] : emptied_) {
+    findings_->addForTag(kNoData, place, tag, [] {
+      return std::string(
+          "got a restart that discards all images of the tag; expected one that keeps some, or new "
+          "ones: the Python loader shows no tag of plugin 'images' in any run (HTTP 500)");
+    });
+  }
+  emptied_.clear();
 }
 
 /// Returns whether both readers show the tag, apart from its values.
@@ -290,6 +301,7 @@ void TagCheck::takePoint(const std::string& tag, std::int64_t step, std::optiona
   }
   if (state->kind.dataClass == event::DataClass::kBlobSequence) {
     state->blobSteps.insert(step);
+    emptied_.erase(tag);
   }
   state->lastStep = step;
   state->lastNumber = number;

@@ -37,6 +37,7 @@ class TagCheck {
   /// Sets whether the file's version has restart events. Without one, the Python loader regards a
   /// decreasing step as a restart.
   void setHasRestarts(bool hasRestarts) { hasRestarts_ = hasRestarts; }
+  bool hasRestarts() const { return hasRestarts_; }
 
   /// @param payload The event in wire format.
   void takeSummary(const event::Summary& summary, std::string_view payload, std::int64_t step,
@@ -53,8 +54,8 @@ class TagCheck {
   bool hasStepFrom(std::int64_t step) const;
 
   /// Applies a restart, which discards earlier points at `step` and later.
-  /// @param isFirst Whether it is the run's first, which the Python loader does not apply.
-  void takeRestart(std::int64_t step, bool isFirst);
+  /// @param isIgnored Whether the Python loader does not apply it, such as the run's first.
+  void takeRestart(std::int64_t step, bool isIgnored, const FindingPlace& place);
 
   /// Reports tags that no page shows. REQUIRES: all files were taken.
   void finish();
@@ -89,6 +90,7 @@ class TagCheck {
   FindingList* findings_;
   std::map<std::string, TagState, std::less<>> tags_;
   std::map<std::string, FindingPlace> unsettled_;  // first values of tags that may not be shown
+  std::map<std::string, FindingPlace> emptied_;    // restarts after which a tag has no images
   std::set<std::pair<std::string, std::string>> charts_;  // of the last layout, by category
   std::optional<std::int64_t> lastStep_;                  // of any summary
   bool hasRestarts_ = false;

@@ -27,7 +27,7 @@ inline const char* otherFormatOf(std::string_view payload) {
     }
     isFirst = false;
   });
-  return hasNumber ? "a record of VisualDL" : "a tf.train.Example, or another message";
+  return hasNumber ? "a record of VisualDL" : "a tf.train.Example or another message";
 }
 
 }  // namespace steptape::detail

@@ -390,6 +390,18 @@ TEST_F(FileCheck, NamesAPluginThatHasMetadataOnly) {
   EXPECT_EFFECTS(finding, kNone, kLoss);
 }
 
+TEST_F(FileCheck, NamesARestartThatDiscardsAllImagesOfATag) {
+  const auto image = [](std::int64_t step) {
+    return valueAt(step, event::Value{"i", event::SummaryImage{1, 1, 3, "x"}, {}});
+  };
+  const Finding finding = only({start(0), image(5), start(3)});
+  EXPECT_EQ(finding.rule, "no-data");
+  EXPECT_EQ(finding.tag, "i");
+  EXPECT_EFFECTS(finding, kNone, kLoss);
+  EXPECT_THAT(check({start(0), image(5), start(3), image(4)}).findings, IsEmpty());
+  EXPECT_THAT(check({start(0), image(2), image(5), start(3)}).findings, IsEmpty());
+}
+
 TEST_F(FileCheck, NamesAPluginOfAnotherDataClass) {
   const event::Value number = tensorValue<float>("t", event::TensorType::kFloat, {1});
   const Finding finding =
@@ -462,6 +474,29 @@ TEST_F(FileCheck, NamesRunsOfWhichTheFastDataServerServesNoImages) {
                   {version(), valueAt(1, event::Value{"i", event::SummaryImage{1, 1, 3, "x"}, {}}),
                    eventAt(0, event::GraphDef{"x"})})};
   EXPECT_THAT(rulesOf(checkRun(run)), ElementsAre("blob-name", "blob-name"));
+}
+
+TEST_F(FileCheck, NamesAFileOfExamplesOnce) {
+  RecordBuffer buffer;
+  for (int i = 0; i < 3; ++i) {
+    buffer.append("\x0a\x05\x0a\x03\x0a\x01x");
+  }
+  const Finding finding = onlyOf(check(buffer.take()));
+  EXPECT_EQ(finding.rule, "other-format");
+  EXPECT_THAT(finding.message, StartsWith("record: got a tf.train.Example or another message"));
+  EXPECT_EFFECTS(finding, kLoss, kLoss);
+}
+
+TEST_F(FileCheck, NamesAFileOfMindSpore) {
+  event::Event first = version();
+  first.what = event::FileVersion{"MindSpore.Event:1"};
+  const std::string bytes = framed({first, simpleScalar("loss", 1, 1), simpleScalar("loss", 2, 1)});
+  const Finding unread =
+      onlyOf(checkEventFile(writeBytes("events.out.events.summary.1.0.host_MS", bytes)));
+  EXPECT_EQ(unread.rule, "mindspore-format");
+  EXPECT_THAT(unread.message, EndsWith("TensorBoard reads no file without 'tfevents' in its name"));
+  EXPECT_EFFECTS(unread, kLoss, kLoss);
+  EXPECT_THAT(onlyOf(check(bytes)).message, EndsWith("the Python loader only its images"));
 }
 
 TEST_F(FileCheck, ListsFindingsByFileAndOffset) {

@@ -260,6 +260,7 @@ def repeated_steps():
         yield f"{name} back and on", [(0, make()), (4, make()), (2, _other(make())), (6, make())]
         yield f"{name} back to a step", [(0, make()), (1, make()), (2, make()), (1, _other(make()))]
         yield f"{name} with a restart", [(0, make()), (4, make()), start(2), (2, _other(make())), (3, make())]
+        yield f"{name} that a restart discards", [(3, make()), start(2), (2, _renamed(_other(make()), "other"))]
 
 
 def _other(value):

@@ -164,7 +164,7 @@ class _Client:
     def _blobs(self, path, blob_path, run, tag, info):
         """Values are (sample, content); the page asks for each sample of a tag."""
         points = []
-        for sample in range(info["samples"]):
+        for sample in range(info["samples"] or 0):  # None: a restart has discarded all
             status, found = self._get(path, run=run, tag=tag, sample=sample)
             if status != 200:
                 return Answer(status, None)

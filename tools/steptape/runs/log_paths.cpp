@@ -3,8 +3,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <fmt/core.h>
 #include <map>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -23,6 +25,31 @@ std::string gap(const Damage& problem) {
   return problem.bytes == 0 ? "" : fmt::format(" ({} skipped)", counted(problem.bytes, "byte"));
 }
 
+/// Returns what a file is, if its name tells that another library than TensorBoard reads it.
+const char* otherFormatOf(const std::string& name) {
+  if (name.rfind("vdlrecords.", 0) == 0) {
+    return "a file of VisualDL";
+  }
+  return name.find(".tfrecord") != std::string::npos ? "a file of TensorFlow's datasets" : nullptr;
+}
+
+/// Returns ": got NAME, a file of ..." for the first such file in or below `path`; else nothing.
+std::string otherFilesIn(const std::string& path) {
+  namespace fs = std::filesystem;
+  constexpr int kMostEntries = 10'000;  // a message must not take minutes
+  std::error_code error;
+  fs::recursive_directory_iterator entry(path, fs::directory_options::skip_permission_denied,
+                                         error);
+  for (int i = 0; i < kMostEntries && !error && entry != fs::recursive_directory_iterator();
+       ++i, entry.increment(error)) {
+    if (const char* const format = otherFormatOf(entry->path().filename().string())) {
+      return fmt::format(": got {}, {}; expected files named *tfevents*", entry->path().string(),
+                         format);
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 void addPathsArgument(CLI::App* command, std::vector<std::string>* paths) {
@@ -38,7 +65,7 @@ std::vector<RunFiles> runsOf(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     std::vector<RunFiles> found = listRuns(path);
     if (found.empty()) {
-      throw Error(ErrorCode::kIoError, "no event file in or below " + path);
+      throw Error(ErrorCode::kIoError, "no event file in or below " + path + otherFilesIn(path));
     }
     for (RunFiles& run : found) {
       RunFiles& merged = runByDirectory[run.directory];
