@@ -550,6 +550,9 @@ std::optional<FormProblem> checkForm(const event::Value& value, const ValueFacts
     python = isPythonOther ? ofOtherPage(python) : python;
     return otherPage(value, facts, named, fast, python);
   }
+  if (page == Page::kNone && python.ofOne != kEndsLoading.ofOne) {
+    return std::nullopt;  // checkKind() reports the tag
+  }
   if (fast.effect == kNone && python.effect == kNone) {
     return page == Page::kHistograms ? checkEdges(value) : std::nullopt;
   }

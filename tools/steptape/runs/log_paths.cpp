@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <map>
 #include <system_error>
 #include <thread>
@@ -52,6 +53,16 @@ std::string otherFilesIn(const std::string& path) {
 
 }  // namespace
 
+std::string noEventFileIn(const std::vector<std::string>& paths) {
+  std::string message = fmt::format("no event file in or below {}", fmt::join(paths, ", "));
+  for (const std::string& path : paths) {
+    if (const std::string others = otherFilesIn(path); !others.empty()) {
+      return message + others;
+    }
+  }
+  return message;
+}
+
 void addPathsArgument(CLI::App* command, std::vector<std::string>* paths) {
   CLI::Option* const option = command->add_option_function<std::vector<std::string>>(
       "PATH", [paths](const std::vector<std::string>& given) { *paths = replacePatterns(given); },
@@ -65,7 +76,7 @@ std::vector<RunFiles> runsOf(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     std::vector<RunFiles> found = listRuns(path);
     if (found.empty()) {
-      throw Error(ErrorCode::kIoError, "no event file in or below " + path + otherFilesIn(path));
+      throw Error(ErrorCode::kIoError, noEventFileIn({path}));
     }
     for (RunFiles& run : found) {
       RunFiles& merged = runByDirectory[run.directory];
