@@ -43,8 +43,17 @@ bool isEscaped(std::string_view text) {
   });
 }
 
-void eraseFrom(std::int64_t step, std::set<std::int64_t>* steps) {
-  steps->erase(steps->lower_bound(step), steps->end());
+// A sorted list of steps. They nearly always ascend, so that a vector is faster than a set.
+void addStep(std::int64_t step, std::vector<std::int64_t>* steps) {
+  steps->insert(std::upper_bound(steps->begin(), steps->end(), step), step);
+}
+
+bool hasStep(const std::vector<std::int64_t>& steps, std::int64_t step) {
+  return std::binary_search(steps.begin(), steps.end(), step);
+}
+
+void eraseFrom(std::int64_t step, std::vector<std::int64_t>* steps) {
+  steps->erase(std::lower_bound(steps->begin(), steps->end(), step), steps->end());
 }
 
 /// @param last The step that the fast data server compares with, if it drops anything.
@@ -76,9 +85,10 @@ void TagCheck::setRunName(std::string_view name) {
 
 void TagCheck::takeSummary(const event::Summary& summary, std::string_view payload,
                            std::int64_t step, const FindingPlace& place) {
-  const std::vector<ValueFacts> facts = summaryFacts(payload);
+  summaryFacts(payload, &facts_);
+  facts_.resize(summary.values.size());
   for (std::size_t i = 0; i < summary.values.size(); ++i) {
-    takeValue(summary.values[i], i < facts.size() ? facts[i] : ValueFacts(), step, place);
+    takeValue(summary.values[i], facts_[i], step, place);
   }
   lastStep_ = step;
 }
@@ -117,7 +127,7 @@ void TagCheck::takeRestart(std::int64_t step, bool isIgnored, const FindingPlace
     }
     if (!isIgnored) {
       eraseFrom(step, &state.blobSteps);
-      if (state.blobSteps.empty() && pageOf(state.kind) == Page::kImages) {
+      if (state.blobSteps.empty() && state.kind.page == Page::kImages) {
         emptied_.try_emplace(tag, place);
       }
     }
@@ -136,7 +146,7 @@ void TagCheck::finish() {
     if (problem && state.hasData) {
       findings_->addForTag(problem->rule, place, tag, [&] { return problem->message; });
     } else if (!problem && !tag.empty() && !state.pythonKind.hasData() &&
-               pageOf(*python) != Page::kOther) {
+               python->page != Page::kOther) {
       findings_->addForTag(kNoData, place, tag, [&] {
         return "got metadata of plugin '" + python->plugin +
                "' and no data with the tag; expected both: the Python loader shows no tag of the "
@@ -163,7 +173,8 @@ bool TagCheck::isSettled(const TagState& state) {
 void TagCheck::takeValue(const event::Value& value, const ValueFacts& facts, std::int64_t step,
                          const FindingPlace& place) {
   // The data server does not know names of nodes, and the Python loader half knows them.
-  const std::string tag = facts.hasTag ? value.tag : std::string();
+  const std::string noTag;
+  const std::string& tag = facts.hasTag ? value.tag : noTag;
   const auto report = [&](const std::optional<FormProblem>& problem) {
     if (problem) {
       findings_->addForTag(problem->rule, place, tag, [&] { return problem->message; });
@@ -177,7 +188,7 @@ void TagCheck::takeValue(const event::Value& value, const ValueFacts& facts, std
     state.kind = kindOf(value);
     report(checkNames(value, state.kind));
   }
-  if (isNew || unsettled_.count(tag) > 0) {
+  if (isNew || (!unsettled_.empty() && unsettled_.count(tag) > 0)) {
     settle(tag, &state, place);
   }
   if (tag.empty()) {
@@ -195,11 +206,12 @@ void TagCheck::takeValue(const event::Value& value, const ValueFacts& facts, std
   if (state.kind.plugin == event::kHparamsPlugin) {
     return;
   }
-  if (state.kind.dataClass == event::DataClass::kBlobSequence) {
+  if (state.kind.dataClass == event::DataClass::kBlobSequence &&
+      !std::holds_alternative<std::monostate>(value.data)) {
     takeBlobName(tag, place);
   }
   takePoint(tag, step, numberOf(value), &state, place);
-  if (pageOf(state.kind) == Page::kAudio) {
+  if (state.kind.page == Page::kAudio) {
     takeClips(tag, value, &state, place);
   }
 }
@@ -219,7 +231,7 @@ void TagCheck::settle(const std::string& tag, TagState* state, const FindingPlac
 void TagCheck::takeEmptyTag(const event::Value& value, const ValueFacts& facts,
                             const TagState& state, const FindingPlace& place) {
   const bool isTensor = std::holds_alternative<event::Tensor>(value.data);
-  const bool isCurve = pageOf(state.kind) == Page::kPrCurves;
+  const bool isCurve = state.kind.page == Page::kPrCurves;
   if (isTensor && !facts.nodeName.empty()) {
     findings_->addForTag(isCurve ? kEmptyTagOfPage : kEmptyTag, place, std::string(), [&] {
       return "got no tag and node name '" + replaceInvalidUtf8(facts.nodeName) +
@@ -289,7 +301,7 @@ void TagCheck::takePoint(const std::string& tag, std::int64_t step, std::optiona
   if (isPurged) {
     eraseFrom(step, &state->blobSteps);
   }
-  const bool isHidden = state->blobSteps.count(step) > 0;
+  const bool isHidden = hasStep(state->blobSteps, step);
   if (isBack || isHidden) {
     const bool isDuplicate = !isBack || step == *state->lastStep;
     const CheckRule rule{isDuplicate ? "duplicate-step" : "step-goes-back",
@@ -300,8 +312,10 @@ void TagCheck::takePoint(const std::string& tag, std::int64_t step, std::optiona
     });
   }
   if (state->kind.dataClass == event::DataClass::kBlobSequence) {
-    state->blobSteps.insert(step);
-    emptied_.erase(tag);
+    addStep(step, &state->blobSteps);
+    if (!emptied_.empty()) {
+      emptied_.erase(tag);
+    }
   }
   state->lastStep = step;
   state->lastNumber = number;

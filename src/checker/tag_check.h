@@ -68,7 +68,7 @@ class TagCheck {
     bool isScalar = false;                 ///< For both readers.
     std::optional<std::int64_t> lastStep;  ///< Of points that no restart has discarded.
     std::optional<double> lastNumber;      ///< For a scalar.
-    std::set<std::int64_t> blobSteps;      ///< For images and audio, in the Python loader.
+    std::vector<std::int64_t> blobSteps;   ///< For images and audio, in the Python loader; sorted.
     std::optional<ClipCounts> clips;       ///< For audio: of the first value.
   };
 
@@ -96,6 +96,7 @@ class TagCheck {
   bool hasRestarts_ = false;
   bool isRunNameEscaped_ = false;
   std::uint32_t file_ = 0;
+  std::vector<ValueFacts> facts_;  // of the current event
 };
 
 }  // namespace steptape::detail

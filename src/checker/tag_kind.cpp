@@ -40,6 +40,18 @@ const PluginPage* findPage(std::string_view plugin) {
   return found == std::end(kPluginPages) ? nullptr : found;
 }
 
+/// Returns the page of a plugin with data of this class.
+Page pageOf(std::string_view plugin, event::DataClass dataClass) {
+  if (!isKnown(dataClass)) {
+    return Page::kNone;
+  }
+  const PluginPage* const found = findPage(plugin);
+  if (found == nullptr) {
+    return plugin.empty() ? Page::kNone : Page::kOther;
+  }
+  return found->dataClass == dataClass ? found->page : Page::kNone;
+}
+
 event::DataClass classOfPlugin(std::string_view plugin) {
   const PluginPage* const found = findPage(plugin);
   return found == nullptr ? event::DataClass::kUnknown : found->dataClass;
@@ -52,15 +64,16 @@ Page pageOfPlugin(std::string_view plugin) {
   return found != nullptr ? found->page : plugin.empty() ? Page::kNone : Page::kOther;
 }
 
-Page pageOf(const TagKind& kind) {
-  if (!isKnown(kind.dataClass)) {
-    return Page::kNone;
-  }
-  const PluginPage* const found = findPage(kind.plugin);
-  if (found == nullptr) {
-    return pageOfPlugin(kind.plugin);
-  }
-  return found->dataClass == kind.dataClass ? found->page : Page::kNone;
+Page pageOfField(const event::Value::Data& data) {
+  struct FieldPage {
+    Page operator()(std::monostate) const { return Page::kNone; }
+    Page operator()(float) const { return Page::kScalars; }
+    Page operator()(const event::Tensor&) const { return Page::kNone; }
+    Page operator()(const event::SummaryImage&) const { return Page::kImages; }
+    Page operator()(const event::SummaryHistogram&) const { return Page::kHistograms; }
+    Page operator()(const event::SummaryAudio&) const { return Page::kAudio; }
+  };
+  return std::visit(FieldPage(), data);
 }
 
 bool isKnown(event::DataClass dataClass) {
@@ -75,6 +88,7 @@ TagKind kindOf(const event::Value& value) {
     if (value.metadata->dataClass != event::DataClass::kUnknown) {
       kind.dataClass = value.metadata->dataClass;
       kind.isDeclared = true;
+      kind.page = pageOf(kind.plugin, kind.dataClass);
       return kind;
     }
   }
@@ -82,6 +96,7 @@ TagKind kindOf(const event::Value& value) {
     kind.plugin = plugin;
   }
   kind.dataClass = classOfPlugin(kind.plugin);
+  kind.page = pageOf(kind.plugin, kind.dataClass);
   return kind;
 }
 
@@ -99,23 +114,24 @@ void PythonKind::take(const event::Value& value, const ValueFacts& facts, std::u
       own.isDeclared = own.dataClass != event::DataClass::kUnknown;
     }
     if (isFirstInFile) {
-      initial_ = own;
       file_ = file + 1;
-      isConverted_ = !initial_.isDeclared;
+      isConverted_ = !own.isDeclared;
+      initial_ = pageOfPlugin(own.plugin);
+      initialClass_ = classOfPlugin(own.plugin);
     }
     if (!kind_ && hasMetadata) {
-      const event::DataClass implied =
-          isConverted_ ? classOfPlugin(initial_.plugin) : event::DataClass::kUnknown;
+      const event::DataClass implied = isConverted_ ? initialClass_ : event::DataClass::kUnknown;
       if (implied != event::DataClass::kUnknown) {
         own.dataClass = implied;
       }
+      own.page = pageOf(own.plugin, own.dataClass);
       kind_ = own;
     }
   }
   const bool isNamed = facts.hasTag || facts.nodeName.empty();
   const bool isTensor = std::holds_alternative<event::Tensor>(value.data);
   // Hyperparameters without data get an empty tensor.
-  const bool isCompleted = isConverted_ && initial_.plugin == event::kHparamsPlugin;
+  const bool isCompleted = isConverted_ && initial_ == Page::kHparams;
   hasData_ = hasData_ || field != nullptr || ((isTensor || isCompleted) && isNamed);
 }
 

@@ -12,13 +12,6 @@
 
 namespace steptape::detail {
 
-/// The kind of a tag for one of TensorBoard's readers.
-struct TagKind {
-  event::DataClass dataClass = event::DataClass::kUnknown;
-  bool isDeclared = false;  ///< Whether the metadata contains the class.
-  std::string plugin;
-};
-
 /// The pages of TensorBoard whose values are checked.
 enum class Page : std::uint8_t {
   kNone,   ///< No page shows the tag.
@@ -35,11 +28,19 @@ enum class Page : std::uint8_t {
   kGraphs,  ///< Run metadata and Keras models.
 };
 
+/// The kind of a tag for one of TensorBoard's readers.
+struct TagKind {
+  event::DataClass dataClass = event::DataClass::kUnknown;
+  bool isDeclared = false;  ///< Whether the metadata contains the class.
+  Page page = Page::kNone;  ///< Where the reader shows the tag: what plugin and class say.
+  std::string plugin;
+};
+
 /// Returns the page of a plugin, whatever its data class; kOther for an unknown one, kNone for "".
 Page pageOfPlugin(std::string_view plugin);
 
-/// Returns the page on which a reader shows a tag of this kind.
-Page pageOf(const TagKind& kind);
+/// Returns the page of a value in the compatible form, which its field implies; else kNone.
+Page pageOfField(const event::Value::Data& data);
 
 /// Returns whether TensorBoard has data of this class.
 bool isKnown(event::DataClass dataClass);
@@ -62,16 +63,17 @@ class PythonKind {
   const std::optional<TagKind>& kind() const { return kind_; }
 
   /// Returns whether the loader omits the labels of the audio in the value that was taken last.
-  bool omitsLabels() const { return isConverted_ && initial_.plugin == "audio"; }
+  bool omitsLabels() const { return isConverted_ && initial_ == Page::kAudio; }
 
   /// Returns whether any value had data under this tag.
   bool hasData() const { return hasData_; }
 
  private:
   std::optional<TagKind> kind_;
-  TagKind initial_;           // of the first value in the current file
+  Page initial_ = Page::kNone;  // of the plugin of the first value in the current file
+  event::DataClass initialClass_ = event::DataClass::kUnknown;
   std::uint32_t file_ = 0;    // the current file plus 1
-  bool isConverted_ = false;  // whether the loader adapts values to the plugin of initial_
+  bool isConverted_ = false;  // whether the loader adapts values to that plugin
   bool hasData_ = false;
 };
 

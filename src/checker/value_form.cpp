@@ -108,11 +108,10 @@ bool isMetadataOnly(const event::Value& value) {
 /// Returns the page for which a value was written, if it is the tag's page or another one of
 /// TensorBoard's; else that of the tag.
 Page pageOfValue(const event::Value& value, Page ofTag) {
-  const char* const field = pluginOfField(value.data);
-  const std::string_view plugin = field != nullptr  ? field
-                                  : !value.metadata ? std::string_view()
-                                                    : value.metadata->pluginName;
-  const Page page = pageOfPlugin(plugin);
+  Page page = pageOfField(value.data);
+  if (page == Page::kNone && value.metadata) {
+    page = pageOfPlugin(value.metadata->pluginName);
+  }
   return page == Page::kNone || page == Page::kOther ? ofTag : page;
 }
 
@@ -355,7 +354,7 @@ Outcome pythonBlob(Page page, const event::Value& value, const ValueFacts& facts
 // All pages.
 
 Outcome fastOutcome(const event::Value& value, const ValueFacts& facts, const TagKind& kind) {
-  const Page page = pageOf(kind);
+  const Page page = kind.page;
   switch (kind.dataClass) {
     case event::DataClass::kScalar:
       return fastScalar(value, facts);
@@ -381,7 +380,7 @@ Outcome pythonOutcome(const event::Value& value, const ValueFacts& facts,
     return kShown;
   }
   const TagKind& kind = *pythonKind.kind();
-  const Page page = pageOf(kind);
+  const Page page = kind.page;
   switch (kind.dataClass) {
     case event::DataClass::kScalar:
       return pythonScalar(value, facts);
@@ -441,8 +440,7 @@ const char* ruleFor(const event::Value& value, Page page, const Outcome& fast,
 }
 
 /// Returns whether a value was written for another page than its tag's, on which it never appears.
-bool isOfOtherPage(const event::Value& value, const std::optional<TagKind>& kind) {
-  const Page page = kind ? pageOf(*kind) : Page::kNone;
+bool isOfOtherPage(const event::Value& value, Page page) {
   return page != Page::kNone && page != Page::kOther && !isMetadataOnly(value) &&
          pageOfValue(value, page) != page;
 }
@@ -503,8 +501,8 @@ std::optional<FormProblem> checkEdges(const event::Value& value) {
 
 std::optional<FormProblem> checkKind(const TagKind& kind,
                                      const std::optional<TagKind>& pythonKind) {
-  const bool isFastShown = pageOf(kind) != Page::kNone;
-  const bool isPythonShown = pythonKind && pageOf(*pythonKind) != Page::kNone;
+  const bool isFastShown = kind.page != Page::kNone;
+  const bool isPythonShown = pythonKind && pythonKind->page != Page::kNone;
   if (isFastShown && isPythonShown) {
     return std::nullopt;
   }
@@ -540,11 +538,11 @@ std::optional<FormProblem> checkForm(const event::Value& value, const ValueFacts
                                      const TagKind& kind, const PythonKind& pythonKind) {
   Outcome fast = fastOutcome(value, facts, kind);
   Outcome python = pythonOutcome(value, facts, pythonKind);
-  const bool isFastOther = isOfOtherPage(value, kind);
-  const bool isPythonOther = isOfOtherPage(value, pythonKind.kind());
-  const TagKind& named =
-      pageOf(kind) == Page::kNone && pythonKind.kind() ? *pythonKind.kind() : kind;
-  const Page page = pageOf(named);
+  const bool isFastOther = isOfOtherPage(value, kind.page);
+  const bool isPythonOther =
+      isOfOtherPage(value, pythonKind.kind() ? pythonKind.kind()->page : Page::kNone);
+  const TagKind& named = kind.page == Page::kNone && pythonKind.kind() ? *pythonKind.kind() : kind;
+  const Page page = named.page;
   if (isFastOther || isPythonOther) {
     fast = isFastOther ? ofOtherPage(fast) : fast;
     python = isPythonOther ? ofOtherPage(python) : python;

@@ -64,22 +64,21 @@ inline ValueFacts factsOf(std::string_view value) {
   return facts;
 }
 
-/// Returns the facts of all values of an event in wire format, in the order in which decodeEvent()
+/// Gets the facts of all values of an event in wire format, in the order in which decodeEvent()
 /// returns the values. They point into `payload`.
 ///
 /// @cost A pass over the bytes of the event's integers; other elements are not read.
-inline std::vector<ValueFacts> summaryFacts(std::string_view payload) {
-  std::vector<ValueFacts> facts;
+inline void summaryFacts(std::string_view payload, std::vector<ValueFacts>* facts) {
+  facts->clear();
   forEachField(payload, [&](const WireField& field) {
     if (field.number == kEventSummary) {
       forEachField(field.data, [&](const WireField& value) {
         if (value.number == kSummaryValue) {
-          facts.push_back(factsOf(value.data));
+          facts->push_back(factsOf(value.data));
         }
       });
     }
   });
-  return facts;
 }
 
 /// Returns the facts of a value as Steptape would write it.

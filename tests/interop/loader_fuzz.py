@@ -177,7 +177,7 @@ def compare_check(name, values, checked, fast, slow):
         if lost and not claims:
             yield f"check promises the {reader} everything", f"{lost}"
         # A value that a restart has discarded may be the reason.
-        strict = [value._replace(is_optional=value.meaning in ([], ())) for value in values]
+        strict = [value._replace(is_optional=value.is_metadata) for value in values]
         if claims and not lost and not lost_values(strict, answers, run, tolerates_binary32):
             rules = sorted({finding["rule"] for finding in claims})
             yield f"check reports a loss that is none: {reader}, {rules}", "\n".join(
@@ -187,8 +187,8 @@ def compare_check(name, values, checked, fast, slow):
 def compare_records(values, records):
     left = list(records)
     for value in values:
-        if value.is_optional and value.meaning in ([], ()):
-            continue  # metadata only
+        if value.is_metadata:
+            continue
         candidates = [record for record in left if record["tag"] == value.name and record["step"] == value.step
                       and is_same(record["wall_time"], value.wall_time)]
         if not candidates:

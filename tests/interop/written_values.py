@@ -37,6 +37,7 @@ class Written(NamedTuple):
     meaning: object
     is_optional: bool = False
     name: str = ""  # the tag, or of old writers the name of the node
+    is_metadata: bool = False  # without data
 
 
 def written_values(files):
@@ -55,7 +56,8 @@ def written_values(files):
             field = value.WhichOneof("value")
             page = (_FIELDS.get(field) or value.metadata.plugin_data.plugin_name or plugins.get(value.tag))
             values.append(Written(value.tag, page if page in PAGES else None, event.step, event.wall_time,
-                                  _meaning(page, value), field is None, value.tag or value.node_name))
+                                  _meaning(page, value), field is None, value.tag or value.node_name,
+                                  field is None))
     return values
 
 
