@@ -66,7 +66,7 @@ bool mayBeMindSpores(const wire::Summary::Value& value) {
       return value.metadata().plugin_data().plugin_name().empty();
     case wire::Summary::Value::kTensor:
       return !tensor.has_tensor_shape() && tensor.tensor_content().empty() &&
-             tensor.string_val().empty();
+             tensor.float_val().empty() && tensor.string_val().empty();
     default:
       return false;
   }

@@ -34,6 +34,17 @@ void appendDouble(double number, std::string* out) {
   out->append(bytes, sizeof bytes);
 }
 
+/// Returns whether the shape is valid and has this number of elements.
+bool hasElements(const std::vector<std::int64_t>& shape, std::uint64_t elements) {
+  std::uint64_t product = 1;
+  for (const std::int64_t size : shape) {
+    if (size < 0 || __builtin_mul_overflow(product, static_cast<std::uint64_t>(size), &product)) {
+      return false;
+    }
+  }
+  return product == elements;
+}
+
 /// TensorFlow's tensor has its shape, a message, where MindSpore's has the number of its type.
 bool takeTensor(std::string_view bytes, event::Value* value) {
   constexpr std::size_t kMaxDimensions = 254;  // TensorFlow's
@@ -51,6 +62,11 @@ bool takeTensor(std::string_view bytes, event::Value* value) {
   });
   if (!hasType) {
     return false;
+  }
+  const std::uint64_t elements = tensor.content.size() / sizeof(float);
+  tensor.content.resize(elements * sizeof(float));
+  if (!hasElements(tensor.shape, elements)) {
+    tensor.shape = {static_cast<std::int64_t>(elements)};  // keeps the numbers
   }
   value->data = std::move(tensor);
   setPlugin(event::kTensorPlugin, event::DataClass::kUnknown, value);
