@@ -13,7 +13,6 @@ import tempfile
 import unittest
 
 from tensorboard.compat.proto import summary_pb2, tensor_pb2, tensor_shape_pb2, types_pb2
-from tensorboard.plugins.pr_curve import metadata as pr_curve_metadata
 
 import loader_oracle
 from patience import PATIENCE_SECONDS

@@ -26,7 +26,7 @@ _MANY = 100_000
 
 
 class Answer(NamedTuple):
-    """A page's answer for a tag: the points, each (step, wall time, value), or None with the HTTP status of a failure."""
+    """A page's answer for a tag: the points, each (step, wall time, value), or None if it fails with this HTTP status."""
     status: int
     points: Optional[list]
 

@@ -4,12 +4,11 @@
 import random
 import string
 
+import numpy as np
 from tensorboard.compat.proto import event_pb2, summary_pb2, tensor_pb2, tensor_shape_pb2, types_pb2
 
 from reader_runs import BEGAN, metadata_of
 from written_values import CLASSES
-
-import numpy as np
 
 SUMMARY = summary_pb2.Summary
 _INTEGERS = {types_pb2.DT_INT32: ("i4", "int_val"), types_pb2.DT_INT64: ("i8", "int64_val"),
