@@ -192,7 +192,7 @@ Outcome curveOnPage(const event::Tensor& tensor) {
     return kFailsInAllRuns;
   }
   if (tensor.type != event::TensorType::kFloat && tensor.type != event::TensorType::kDouble) {
-    return kShown;
+    return tensor.shape[0] == kRows ? kShown : kIsPart;
   }
   const auto counts = static_cast<std::size_t>(kCountRows * tensor.shape[1]);
   for (std::size_t i = 0; i < counts; ++i) {
@@ -200,7 +200,7 @@ Outcome curveOnPage(const event::Tensor& tensor) {
       return kFailsInAllRuns;  // the page makes integers of counts
     }
   }
-  return kShown;
+  return tensor.shape[0] == kRows ? kShown : kIsPart;
 }
 
 Outcome layoutOnPage(const event::Value& value) {

@@ -151,6 +151,8 @@ def texts_and_curves_of_odd_forms():
     yield "text that is not UTF-8", [words(b"w\xff")]
     yield "curve of rank 1", [tensor_value("pr_curves", types_pb2.DT_FLOAT, (6,), float_val=range(6))]
     yield "curve of five rows", [tensor_value("pr_curves", types_pb2.DT_FLOAT, (5, 1), float_val=range(5))]
+    yield "curve of seven rows", [tensor_value("pr_curves", types_pb2.DT_FLOAT, (7, 1), float_val=range(7))]
+    yield "curve of a NaN", [tensor_value("pr_curves", types_pb2.DT_FLOAT, (6, 1), float_val=[1, 2, 3, float("nan"), 5, 6])]
     yield "curve of doubles", [tensor_value("pr_curves", types_pb2.DT_DOUBLE, (6, 1), double_val=range(1, 7))]
     yield "curve of strings", [tensor_value("pr_curves", types_pb2.DT_STRING, (6, 1), string_val=[b"1"] * 6)]
     yield "curve of no thresholds", [tensor_value("pr_curves", types_pb2.DT_FLOAT, (6, 0))]

@@ -26,7 +26,7 @@ _MANY = 100_000
 
 
 class Answer(NamedTuple):
-    """A page's answer for a tag: the points, each (step, wall time, value), or None if it fails with this HTTP status."""
+    """A page's answer for a tag: its HTTP status and points, each (step, wall time, value); None if it fails."""
     status: int
     points: Optional[list]
 
