@@ -164,9 +164,12 @@ def compare(name, files, ours, fast, slow, directory):
             yield kind, f"{tag!r}: got {ours.rows[name][tag]}; expected {count}"
     if ours.read is not None and name in ours.read:
         for tag, count in counts.items():
-            got = len(ours.read[name][tag]) if tag in ours.read[name] else 0
-            if got != count:
-                yield "read(): number of values", f"{tag!r}: got {got}; expected {count}"
+            series = ours.read[name][tag] if tag in ours.read[name] else []
+            if len(series) != count:
+                yield "read(): number of values", f"{tag!r}: got {len(series)}; expected {count}"
+            elif not any("problem" in record or "dtype" in record for record in ours.kept[name]
+                         if record["tag"] == tag):
+                yield from compare_readable(tag, series)
 
 
 def compare_check(name, values, checked, fast, slow):
@@ -231,6 +234,15 @@ def compare_accumulator(directory, records):
                 found[(tag, item.step, normal(item.wall_time))] += 1
     for place, count in (found - places).items():
         yield "EventAccumulator: has what jsonl does not name", f"{place}: {count} more"
+
+
+def compare_readable(tag, series):
+    """Every value that is exported in the form of its plugin must be readable in Python."""
+    try:
+        for value in series.values:
+            del value
+    except steptape.DataError as error:
+        yield "read(): a value cannot be read", f"{tag!r}, {series.kind}: {error}"
 
 
 def has_meaning(record, value):
