@@ -178,10 +178,10 @@ def _reason(values, answers, run, tag, tolerates_binary32):
 
 
 def _is_repeated(value, others):
-    """Whether a scalar has the same number at the same step as a later one, which is shown instead."""
+    """Whether another scalar has the same number at the same step, which is shown instead."""
     return value.page == "scalars" and any(
         other is not value and other.step == value.step and _is_same(other.meaning, value.meaning)
-        for other in others[others.index(value) + 1:])
+        for other in others)
 
 
 def _take(value, page, points, tolerates_binary32):
