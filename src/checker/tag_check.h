@@ -15,6 +15,7 @@
 
 #include "checker/finding_list.h"
 #include "checker/value_form.h"
+#include "checker/value_outcome.h"
 #include "event/scalar_event_view.h"
 
 namespace steptape::detail {

@@ -38,13 +38,4 @@ std::optional<FormProblem> checkForm(const event::Value& value, const ValueFacts
 /// Like checkForm(), for a value that is the only one of its tag.
 std::optional<FormProblem> checkForm(const event::Value& value);
 
-/// The number of audio clips that each reader has of a value.
-struct ClipCounts {
-  std::optional<std::uint64_t> fastServer;  ///< None: the reader leaves the value out.
-  std::optional<std::uint64_t> pythonLoader;
-};
-
-/// REQUIRES: the tag is audio.
-ClipCounts clipCounts(const event::Value& value, bool omitsLabels);
-
 }  // namespace steptape::detail
