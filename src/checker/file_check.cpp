@@ -9,7 +9,9 @@
 #include <variant>
 
 #include "steptape/base/error.h"
+#include "steptape/reader/tag_series.h"
 
+#include "base/got_expected.h"
 #include "base/text.h"
 #include "checker/damage_rule.h"
 #include "checker/event_text.h"
@@ -17,8 +19,10 @@
 #include "checker/record_walk.h"
 #include "checker/tag_check.h"
 #include "event/event_codec.h"
+#include "event/other_format.h"
 #include "reader/event_values.h"
 #include "reader/read_progress.h"
+#include "tfrecord/event_file_name.h"
 
 namespace steptape {
 namespace {
@@ -36,6 +40,8 @@ constexpr ReaderEffect kLoss = ReaderEffect::kLoss;
 constexpr CheckRule kUnreadable{"unreadable", kLoss, kLoss};
 constexpr CheckRule kCutShort{"cut-short", kNote, kNote};
 constexpr CheckRule kNotAnEvent{"not-an-event", kLoss, kLoss};
+constexpr CheckRule kOtherFormat{"other-format", kLoss, kLoss};
+constexpr CheckRule kMindSpore{"mindspore-format", kLoss, kLoss};
 constexpr CheckRule kNotUtf8{"not-utf8", kLoss, kLoss};
 constexpr CheckRule kNanWallTime{"nan-wall-time", kLoss, kNote};
 constexpr CheckRule kInfiniteWallTime{"infinite-wall-time", kLoss, kNote};
@@ -55,15 +61,18 @@ constexpr char kStopsAllRuns[] =
 /// Checks the files of a run in the order in which readers read them.
 class RunCheck {
  public:
-  RunCheck(CheckReport* report, const CheckOptions& options)
+  RunCheck(const RunFiles& run, CheckReport* report, const CheckOptions& options)
       : report_(report),
         findings_(report, options.maxFindings),
         tags_(report, &findings_),
-        progress_(options.onProgress, kProgressBytes) {}
+        progress_(options.onProgress, kProgressBytes) {
+    tags_.setRunName(run.name);
+  }
 
   void checkFile(const std::string& path) {
     file_ = File();
     place_ = FindingPlace{path, 0, 0};
+    tags_.beginFile();
     try {
       const FileByteSource source(path);
       checkStretches(source);
@@ -76,9 +85,14 @@ class RunCheck {
     }
   }
 
+  /// REQUIRES: all files were checked.
+  void finish() { tags_.finish(); }
+
  private:
   struct File {
     bool hasEvent = false;
+    bool isMindSpores = false;
+    bool isOtherFormat = false;
     bool isMisplaced = false;  // written before a file that readers read earlier
     double begin = 0;          // wall time of the first event
     double latestTime = 0;
@@ -125,14 +139,29 @@ class RunCheck {
     if (file_.hasEvent && takeScalars(payload)) {
       return;
     }
+    if (takeOtherFormat(payload)) {
+      return;
+    }
     event::Event event;
     if (const Status status = decodeEvent(payload, &event); !status.ok()) {
       findings_.add(kNotAnEvent, place_, status.message() + kStopsAllRuns);
     } else if (detail::findIllFormedText(event) != nullptr) {
       findings_.add(kNotUtf8, place_, std::string("got text that is not UTF-8") + kStopsAllRuns);
     } else {
-      takeEvent(event);
+      takeEvent(event, payload);
     }
+  }
+
+  /// Reports once for a file that it holds records of another format.
+  bool takeOtherFormat(std::string_view payload) {
+    const char* const format = detail::otherFormatOf(payload);
+    if (format != nullptr && !std::exchange(file_.isOtherFormat, true)) {
+      findings_.add(kOtherFormat, place_,
+                    "record: " + detail::gotExpected(format, "a tensorflow.Event message") +
+                        ": the fast data server shows nothing of the file from here on, the Python "
+                        "loader skips such records");
+    }
+    return format != nullptr;
   }
 
   bool takeScalars(std::string_view payload) {
@@ -144,21 +173,45 @@ class RunCheck {
     return true;
   }
 
-  void takeEvent(const event::Event& event) {
+  void takeEvent(const event::Event& event, std::string_view payload) {
     takeWallTime(event.wallTime);
     const auto* version = std::get_if<event::FileVersion>(&event.what);
     if (version != nullptr) {
       tags_.setHasRestarts(detail::hasRestarts(*version));
       hasVersion_ = true;
+      takeVersion(*version);
     }
     if (!std::exchange(file_.hasEvent, true)) {
       beginFile(event.wallTime);
     }
+    if (file_.isMindSpores) {
+      return;
+    }
     if (const auto* summary = std::get_if<event::Summary>(&event.what)) {
-      tags_.takeSummary(*summary, event.step, place_);
+      tags_.takeSummary(*summary, payload, event.step, place_);
     } else if (const auto* log = std::get_if<event::SessionLog>(&event.what)) {
       takeSessionLog(*log, event.step);
+    } else if (std::holds_alternative<event::GraphDef>(event.what)) {
+      tags_.takeGraph(kRunGraphTag, place_);
+    } else if (const auto* run = std::get_if<event::TaggedRunMetadata>(&event.what)) {
+      tags_.takeGraph(run->tag, place_);
     }
+  }
+
+  void takeVersion(const event::FileVersion& version) {
+    if (!detail::startsWith(version.version, "MindSpore.Event:")) {
+      return;
+    }
+    file_.isMindSpores = true;
+    const std::string name = place_.path.substr(place_.path.rfind('/') + 1);
+    findings_.add(kMindSpore, place_,
+                  detail::gotExpected("version '" + version.version + "', the format of MindSpore",
+                                      "brain.Event:2") +
+                      ": " +
+                      (detail::isEventFileName(name)
+                           ? "the fast data server shows nothing of the file from its first scalar "
+                             "on, the Python loader only its images"
+                           : "TensorBoard reads no file without 'tfevents' in its name"));
   }
 
   void takeWallTime(double wallTime) {
@@ -203,11 +256,13 @@ class RunCheck {
     if (log.status != event::SessionLog::Status::kStart) {
       return;
     }
-    const bool isFirst = !std::exchange(hasStart_, true);
+    // Without a version, the Python loader ignores all of them.
+    const bool isFirst = tags_.hasRestarts() && !std::exchange(hasStart_, true);
+    const bool isIgnored = isFirst || !tags_.hasRestarts();
     if (!tags_.hasStepFrom(step)) {
       return;
     }
-    if (file_.isMisplaced) {
+    if (file_.isMisplaced && !isIgnored) {
       findings_.add(kRestartOrder, place_,
                     "got a restart from step " + std::to_string(step) +
                         " in a file that sorts after later files; expected files in the order of "
@@ -222,7 +277,7 @@ class RunCheck {
               " and later; expected one before all values: the Python loader keeps the points "
               "that this restart should discard");
     }
-    tags_.takeRestart(step);
+    tags_.takeRestart(step, isIgnored, place_);
   }
 
   CheckReport* report_;
@@ -241,10 +296,12 @@ class RunCheck {
 
 CheckReport checkRun(const RunFiles& run, const CheckOptions& options) {
   CheckReport report;
-  RunCheck check(&report, options);
+  RunCheck check(run, &report, options);
   for (const std::string& path : run.files) {
     check.checkFile(path);
   }
+  check.finish();
+  detail::sortFindings(run.files, &report.findings);
   if (options.onProgress) {
     options.onProgress(report.bytes);
   }

@@ -2,8 +2,19 @@
 #include "checker/finding_list.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace steptape::detail {
+
+void sortFindings(const std::vector<std::string>& files, std::vector<Finding>* findings) {
+  std::map<std::string_view, std::size_t> numbers;
+  for (const std::string& file : files) {
+    numbers.emplace(file, numbers.size());
+  }
+  std::stable_sort(findings->begin(), findings->end(), [&](const Finding& a, const Finding& b) {
+    return std::pair(numbers[a.path], a.offset) < std::pair(numbers[b.path], b.offset);
+  });
+}
 
 void FindingList::add(const CheckRule& rule, const FindingPlace& place, std::string message) {
   append(rule, place, std::string(), std::move(message));

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "steptape/checker/file_check.h"
 
@@ -23,6 +24,9 @@ struct CheckRule {
   ReaderEffect fastServer;
   ReaderEffect pythonLoader;
 };
+
+/// Sorts findings by file, in the order of `files`, and offset.
+void sortFindings(const std::vector<std::string>& files, std::vector<Finding>* findings);
 
 /// Fills a report's findings, up to a limit, and its worst effects.
 ///

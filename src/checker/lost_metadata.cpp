@@ -63,7 +63,7 @@ MetadataByTag metadataIn(const std::vector<std::string>& files) {
 
 bool suits(const event::SummaryMetadata& metadata, event::Value value) {
   value.metadata = metadata;
-  return !checkForm(value, kindOf(value));
+  return !checkForm(value);
 }
 
 }  // namespace

@@ -2,14 +2,14 @@
 #include "checker/value_form.h"
 
 #include <cstddef>
-#include <initializer_list>
 #include <string_view>
 #include <variant>
 #include <vector>
 
-#include "steptape/event/plugin_content.h"
-
 #include "base/got_expected.h"
+#include "base/text.h"
+#include "checker/array_form.h"
+#include "checker/value_outcome.h"
 #include "event/value_metadata.h"
 #include "reader/value_checks.h"
 
@@ -20,55 +20,23 @@ constexpr ReaderEffect kNone = ReaderEffect::kNone;
 constexpr ReaderEffect kNote = ReaderEffect::kNote;
 constexpr ReaderEffect kLoss = ReaderEffect::kLoss;
 
-bool isOneOf(std::string_view name, std::initializer_list<std::string_view> names) {
-  for (const std::string_view candidate : names) {
-    if (name == candidate) {
-      return true;
-    }
+std::string consequence(const Outcome& fast, const Outcome& python) {
+  if (fast == python) {
+    return fast == kLeftOut ? "neither reader shows it"
+                            : std::string("both readers ") + fast.ofBoth;
   }
-  return false;
-}
-
-/// Returns whether it is a plugin of the graph page, whose blobs may also be tensors of rank 0.
-/// @source tensorboard/plugins/graph/metadata.py
-bool isGraphPlugin(std::string_view name) {
-  return isOneOf(name, {"graph_run_metadata", "graph_run_metadata_graph", "graph_keras_model"});
-}
-
-event::DataClass classOfPlugin(std::string_view name) {
-  if (name == event::kScalarsPlugin) {
-    return event::DataClass::kScalar;
+  std::string text;
+  if (fast.effect != kNone) {
+    text += std::string("the fast data server ") + fast.ofOne;
   }
-  if (isOneOf(name, {event::kHistogramsPlugin, event::kTextPlugin, event::kHparamsPlugin,
-                     event::kPrCurvesPlugin, event::kMeshPlugin, event::kCustomScalarsPlugin})) {
-    return event::DataClass::kTensor;
+  if (python.effect != kNone) {
+    text += std::string(text.empty() ? "" : ", ") + "the Python loader " + python.ofOne;
   }
-  const bool isBlobs =
-      isOneOf(name, {event::kImagesPlugin, event::kAudioPlugin}) || isGraphPlugin(name);
-  return isBlobs ? event::DataClass::kBlobSequence : event::DataClass::kUnknown;
-}
-
-bool isKnown(event::DataClass dataClass) {
-  return dataClass == event::DataClass::kScalar || dataClass == event::DataClass::kTensor ||
-         dataClass == event::DataClass::kBlobSequence;
-}
-
-/// Returns the name of a tensor's element type for messages.
-std::string typeText(event::TensorType type) {
-  switch (type) {
-    case event::TensorType::kFloat:
-      return "DT_FLOAT";
-    case event::TensorType::kDouble:
-      return "DT_DOUBLE";
-    case event::TensorType::kString:
-      return "DT_STRING";
-    default:
-      return "type " + std::to_string(static_cast<std::int32_t>(type));
-  }
+  return text;
 }
 
 /// Describes `data` for messages.
-std::string formText(const event::Value::Data& data) {
+std::string formText(const event::Value::Data& data, const ValueFacts& facts) {
   struct Text {
     std::string operator()(std::monostate) const { return "no value"; }
     std::string operator()(float) const { return "a simple_value"; }
@@ -79,66 +47,117 @@ std::string formText(const event::Value::Data& data) {
     }
     std::string operator()(const event::SummaryAudio&) const { return "an audio"; }
     std::string operator()(const event::Tensor& tensor) const {
-      return "a tensor of " + typeText(tensor.type) + " and shape " + shapeText(tensor.shape);
+      const std::uint64_t given = givenElements(tensor, facts);
+      const bool isOdd =
+          elementKindOf(tensor.type) != ElementKind::kNone && given != elementsOf(tensor);
+      return "a tensor of " + typeText(tensor.type) + (isOdd ? ", shape " : " and shape ") +
+             shapeText(tensor.shape) + (isOdd ? " and " + counted(given, "element") : "");
     }
+    const ValueFacts& facts;
   };
-  return std::visit(Text(), data);
+  return std::visit(Text{facts}, data);
 }
 
-FormProblem formProblem(const CheckRule& rule, const event::Value& value,
-                        const std::string& expected, const std::string& consequence) {
-  return {rule, gotExpected(formText(value.data), expected) + ": " + consequence};
+/// Returns the page for which a value was written, if it is the tag's page or another one of
+/// TensorBoard's; else that of the tag.
+Page pageOfValue(const event::Value& value, Page ofTag) {
+  Page page = pageOfField(value.data);
+  if (page == Page::kNone && value.metadata) {
+    page = pageOfPlugin(value.metadata->pluginName);
+  }
+  return page == Page::kNone || page == Page::kOther ? ofTag : page;
 }
 
-std::optional<FormProblem> checkScalar(const event::Value& value) {
-  const auto* tensor = std::get_if<event::Tensor>(&value.data);
-  if (std::holds_alternative<float>(value.data) ||
-      (tensor != nullptr && tensor->type == event::TensorType::kFloat && tensor->shape.empty())) {
-    return std::nullopt;
+/// Returns what is expected of a value of the page.
+std::string expectedForm(Page page, event::DataClass dataClass) {
+  switch (page) {
+    case Page::kHistograms:
+      return "a tensor of DT_DOUBLE and shape (buckets, 3), or a count for each limit";
+    case Page::kText:
+      return "strings in UTF-8, of rank 2 at most";
+    case Page::kPrCurves:
+      return "numbers of shape (6, thresholds)";
+    case Page::kCustomScalars:
+      return "a string with a layout";
+    case Page::kImages:
+    case Page::kAudio:
+      return "a tensor of DT_STRING and rank 1";
+    default:
+      return dataClass == event::DataClass::kScalar ? "DT_FLOAT and shape ()"
+             : dataClass == event::DataClass::kBlobSequence
+                 ? "a tensor of DT_STRING and rank 1"
+                 : "as many elements as the shape has, of a type that TensorBoard reads";
   }
-  constexpr char kExpected[] = "DT_FLOAT and shape ()";
-  if (tensor != nullptr && tensor->type == event::TensorType::kDouble && tensor->shape.empty()) {
-    return formProblem({"double-scalar", kLoss, kNone}, value, kExpected,
-                       "the fast data server leaves it out");
+}
+
+const char* ruleFor(const event::Value& value, Page page, const Outcome& fast,
+                    const Outcome& python) {
+  const event::Tensor* const tensor = tensorIn(value);
+  if (python == kDropsCounts) {
+    return "histogram-counts";
   }
-  return formProblem({"value-form", kLoss, kNote}, value, kExpected,
-                     "the fast data server leaves it out");
+  if (tensor == nullptr) {
+    return "value-form";
+  }
+  if (page == Page::kScalars && tensor->type == event::TensorType::kDouble &&
+      tensor->shape.empty() && python.effect == kNone) {
+    return "double-scalar";
+  }
+  if (page == Page::kImages && hasStrings(value) && tensor->shape.size() != 1) {
+    return "image-rank";
+  }
+  if (page == Page::kAudio && fast.effect == kNone && hasStrings(value) &&
+      tensor->shape.size() == 2) {
+    return "audio-labels";
+  }
+  return "value-form";
+}
+
+/// Returns whether a value was written for another page than its tag's, on which it never appears.
+bool isOfOtherPage(const event::Value& value, Page page) {
+  return page != Page::kNone && page != Page::kOther && !isMetadataOnly(value) &&
+         pageOfValue(value, page) != page;
+}
+
+Outcome ofOtherPage(const Outcome& outcome) {
+  return outcome.effect == kLoss ? outcome : kLeftOut;  // shown, if at all, as what it is not
+}
+
+FormProblem otherPage(const event::Value& value, const ValueFacts& facts, const TagKind& kind,
+                      const Outcome& fast, const Outcome& python) {
+  const std::string own = tensorIn(value) != nullptr && value.metadata
+                              ? " of plugin " + value.metadata->pluginName
+                              : "";
+  return {{"value-form", fast.effect, python.effect},
+          gotExpected(formText(value.data, facts) + own,
+                      "a value of plugin " + kind.plugin + ", as the tag's first one") +
+              ": " + consequence(fast, python)};
 }
 
 /// Returns the edges of a histogram's buckets as the fast data server sends them to the page: the
-/// left and right edge of each bucket, from left to right.
-/// @return false if the value does not have the form of a histogram.
-bool takeEdges(const event::Value& value, std::vector<double>* edges) {
+/// left and right edge of each bucket, from left to right. REQUIRES: it shows the histogram.
+std::vector<double> edgesOf(const event::Value& value) {
+  std::vector<double> edges;
   if (const auto* found = std::get_if<event::SummaryHistogram>(&value.data)) {
     const std::size_t buckets = found->bucketCounts.size();
-    if (buckets != found->bucketLimits.size()) {
-      return false;
-    }
     for (std::size_t i = 0; i < buckets; ++i) {
-      edges->push_back(i == 0 ? found->min : found->bucketLimits[i - 1]);
-      edges->push_back(i + 1 == buckets ? found->max : found->bucketLimits[i]);
+      edges.push_back(i == 0 ? found->min : found->bucketLimits[i - 1]);
+      edges.push_back(i + 1 == buckets ? found->max : found->bucketLimits[i]);
     }
-    return true;
+    return edges;
   }
   const event::Tensor* tensor = nullptr;
-  if (!findFloats(value, "histogram", &tensor).ok() || tensor->shape.size() != 2 ||
-      tensor->shape[1] != 3) {
-    return false;
+  if (findFloats(value, "histogram", &tensor).ok() && isTable(*tensor)) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(tensor->shape[0]); ++i) {
+      edges.push_back(floatAt(*tensor, 3 * i));
+      edges.push_back(floatAt(*tensor, 3 * i + 1));
+    }
   }
-  for (std::size_t i = 0; i < static_cast<std::size_t>(tensor->shape[0]); ++i) {
-    edges->push_back(floatAt(*tensor, 3 * i));
-    edges->push_back(floatAt(*tensor, 3 * i + 1));
-  }
-  return true;
+  return edges;
 }
 
-std::optional<FormProblem> checkHistogram(const event::Value& value) {
-  std::vector<double> edges;
-  if (!takeEdges(value, &edges)) {
-    return formProblem({"value-form", kLoss, kLoss}, value,
-                       "a tensor of DT_DOUBLE and shape (buckets, 3), or a count for each limit",
-                       "the histogram is not shown, or wrongly");
-  }
+std::optional<FormProblem> checkEdges(const event::Value& value) {
+  const std::vector<double> edges = edgesOf(value);
   for (std::size_t i = 1; i < edges.size(); ++i) {
     if (!(edges[i - 1] <= edges[i])) {
       // The Python loader drops empty buckets at both ends of a compatible value.
@@ -152,98 +171,73 @@ std::optional<FormProblem> checkHistogram(const event::Value& value) {
   return std::nullopt;
 }
 
-std::optional<FormProblem> checkTensor(const event::Value& value, const TagKind& kind) {
-  const bool isTensor = std::holds_alternative<event::Tensor>(value.data);
-  if (kind.plugin == event::kHistogramsPlugin &&
-      (isTensor || std::holds_alternative<event::SummaryHistogram>(value.data))) {
-    return checkHistogram(value);
-  }
-  // Both readers regard a metadata-only value, such as hyperparameters, as an empty tensor.
-  if (isTensor || std::holds_alternative<std::monostate>(value.data)) {
-    return std::nullopt;
-  }
-  return formProblem({"value-form", kLoss, kNote}, value, "a tensor",
-                     "the fast data server leaves it out");
-}
-
-std::optional<FormProblem> checkBlobs(const event::Value& value, const TagKind& kind) {
-  if (std::holds_alternative<event::SummaryImage>(value.data) ||
-      std::holds_alternative<event::SummaryAudio>(value.data)) {
-    return std::nullopt;
-  }
-  const auto* tensor = std::get_if<event::Tensor>(&value.data);
-  const bool isStrings = tensor != nullptr && tensor->type == event::TensorType::kString;
-  const std::size_t rank = isStrings ? tensor->shape.size() : 0;
-  if (rank == 1 || (isStrings && rank == 0 && isGraphPlugin(kind.plugin))) {
-    return std::nullopt;
-  }
-  if (kind.plugin == event::kAudioPlugin && rank == 2 && tensor->shape[1] == 2) {
-    return kind.isDeclared ? formProblem({"audio-labels", kNone, kLoss}, value, "shape (clips)",
-                                         "the Python loader does not play it")
-                           : std::optional<FormProblem>();
-  }
-  constexpr char kExpected[] = "a tensor of DT_STRING and rank 1";
-  if (kind.plugin == event::kImagesPlugin && isStrings) {
-    return rank == 0 ? formProblem({"image-rank", kLoss, kLoss}, value, kExpected,
-                                   "neither reader shows it")
-                     : formProblem({"image-rank", kLoss, kNone}, value, kExpected,
-                                   "the fast data server leaves it out");
-  }
-  return formProblem({"value-form", kLoss, kNote}, value, kExpected,
-                     "the fast data server leaves it out");
-}
-
 }  // namespace
 
-TagKind kindOf(const event::Value& value) {
-  TagKind kind;
-  if (value.metadata) {
-    kind.plugin = value.metadata->pluginName;
-    if (value.metadata->dataClass != event::DataClass::kUnknown) {
-      kind.dataClass = value.metadata->dataClass;
-      kind.isDeclared = true;
-      return kind;
-    }
+std::optional<FormProblem> checkKind(const TagKind& kind,
+                                     const std::optional<TagKind>& pythonKind) {
+  const bool isFastShown = kind.page != Page::kNone;
+  const bool isPythonShown = pythonKind && pythonKind->page != Page::kNone;
+  if (isFastShown && isPythonShown) {
+    return std::nullopt;
   }
-  if (const char* const plugin = detail::pluginOfField(value.data)) {
-    kind.plugin = plugin;
-  }
-  kind.dataClass = classOfPlugin(kind.plugin);
-  return kind;
+  const bool hasPlugin = !kind.plugin.empty();
+  const char* const rule = !hasPlugin                                  ? "no-metadata"
+                           : pageOfPlugin(kind.plugin) == Page::kOther ? "unknown-plugin"
+                                                                       : "class-mismatch";
+  const std::string got = !hasPlugin        ? "no plugin with the tag's first value"
+                          : kind.isDeclared ? "plugin '" + kind.plugin + "' and data class " +
+                                                  std::to_string(static_cast<int>(kind.dataClass))
+                                            : "plugin '" + kind.plugin + "' and no data class";
+  const bool isBoth = !isFastShown && !isPythonShown;
+  return FormProblem{
+      {rule, isFastShown ? kNone : kLoss, isPythonShown ? kNone : kLoss},
+      "got " + got + "; expected one that TensorBoard knows: " +
+          (isBoth ? "no page shows the tag"
+                  : std::string(isFastShown ? "the Python loader" : "the fast data server") +
+                        " does not show the tag")};
 }
 
-std::optional<FormProblem> checkKind(const event::Value& value, const TagKind& kind) {
-  if (!isKnown(kind.dataClass)) {
-    const bool isUnnamed = kind.plugin.empty();
-    return FormProblem{
-        {isUnnamed ? "no-metadata" : "unknown-plugin", kLoss, kLoss},
-        (isUnnamed ? "got no plugin with the tag's first value"
-                   : "got plugin '" + kind.plugin + "' and no data class") +
-            std::string("; expected one that TensorBoard knows: no page shows the tag")};
+std::optional<FormProblem> checkNames(const event::Value& first, const TagKind& kind) {
+  if (pluginOfField(first.data) == nullptr || kind.isDeclared || !first.metadata ||
+      !hasNames(*first.metadata)) {
+    return std::nullopt;
   }
-  if (detail::pluginOfField(value.data) != nullptr && !kind.isDeclared && value.metadata &&
-      detail::hasNames(*value.metadata)) {
-    return FormProblem{
-        {"unseen-name", kNote, kNone},
-        "got " + formText(value.data) +
-            " with a display name or description; expected a tensor or a data class: "
-            "the fast data server shows neither"};
-  }
-  return std::nullopt;
+  return FormProblem{{"unseen-name", kNote, kNone},
+                     "got " + formText(first.data, ValueFacts()) +
+                         " with a display name or description; expected a tensor or a data "
+                         "class: the fast data server shows neither"};
 }
 
-std::optional<FormProblem> checkForm(const event::Value& value, const TagKind& kind) {
-  switch (kind.dataClass) {
-    case event::DataClass::kScalar:
-      return checkScalar(value);
-    case event::DataClass::kTensor:
-      return checkTensor(value, kind);
-    case event::DataClass::kBlobSequence:
-      return checkBlobs(value, kind);
-    case event::DataClass::kUnknown:
-      break;
+std::optional<FormProblem> checkForm(const event::Value& value, const ValueFacts& facts,
+                                     const TagKind& kind, const PythonKind& pythonKind) {
+  Outcome fast = fastOutcome(value, facts, kind);
+  Outcome python = pythonOutcome(value, facts, pythonKind);
+  const bool isFastOther = isOfOtherPage(value, kind.page);
+  const bool isPythonOther =
+      isOfOtherPage(value, pythonKind.kind() ? pythonKind.kind()->page : Page::kNone);
+  const TagKind& named = kind.page == Page::kNone && pythonKind.kind() ? *pythonKind.kind() : kind;
+  const Page page = named.page;
+  if (isFastOther || isPythonOther) {
+    fast = isFastOther ? ofOtherPage(fast) : fast;
+    python = isPythonOther ? ofOtherPage(python) : python;
+    return otherPage(value, facts, named, fast, python);
   }
-  return std::nullopt;
+  if (page == Page::kNone && !(python == kEndsLoading)) {
+    return std::nullopt;  // checkKind() reports the tag
+  }
+  if (fast.effect == kNone && python.effect == kNone) {
+    return page == Page::kHistograms ? checkEdges(value) : std::nullopt;
+  }
+  return FormProblem{{ruleFor(value, page, fast, python), fast.effect, python.effect},
+                     gotExpected(formText(value.data, facts), expectedForm(page, named.dataClass)) +
+                         ": " + consequence(fast, python)};
+}
+
+std::optional<FormProblem> checkForm(const event::Value& value) {
+  const ValueFacts facts = factsOf(value);
+  PythonKind pythonKind;
+  pythonKind.take(value, facts, 0);
+  return checkForm(value, facts, kindOf(value), pythonKind);
 }
 
 }  // namespace steptape::detail

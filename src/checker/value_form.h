@@ -1,25 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
 #include "steptape/event/event.h"
 
 #include "checker/finding_list.h"
+#include "checker/tag_kind.h"
+#include "event/value_facts.h"
 
 namespace steptape::detail {
-
-/// The kind of a tag in TensorBoard's readers, which its first value decides.
-struct TagKind {
-  event::DataClass dataClass = event::DataClass::kUnknown;
-  bool isDeclared = false;  ///< Whether the metadata contains the class.
-  std::string plugin;
-};
-
-/// Returns the kind of a tag whose first value is `value`.
-/// @source tensorboard/data/server/data_compat.rs, SummaryValue::initial_metadata
-TagKind kindOf(const event::Value& value);
 
 /// A rule that a value breaks.
 struct FormProblem {
@@ -27,11 +19,23 @@ struct FormProblem {
   std::string message;
 };
 
-/// Checks the first value of a tag for a valid kind.
-std::optional<FormProblem> checkKind(const event::Value& value, const TagKind& kind);
+/// Checks whether both readers show a tag of these kinds on a page.
+///
+/// @param pythonKind Empty if no value of the tag has metadata.
+std::optional<FormProblem> checkKind(const TagKind& kind, const std::optional<TagKind>& pythonKind);
 
-/// Checks whether a value of a tag has the form that the readers expect.
-/// @source tensorboard/data/server/data_compat.rs, EventValue; tensorboard/dataclass_compat.py
-std::optional<FormProblem> checkForm(const event::Value& value, const TagKind& kind);
+/// Checks that the names of a tag are shown. `first` is the tag's first value.
+std::optional<FormProblem> checkNames(const event::Value& first, const TagKind& kind);
+
+/// Checks whether both readers show a value of a tag, apart from its step.
+///
+/// @param pythonKind Took the value last.
+/// @source tensorboard/data/server/data_compat.rs, EventValue; tensorboard/dataclass_compat.py;
+///         tensorboard/util/tensor_util.py, make_ndarray(); tensorboard/plugins/*/*_plugin.py
+std::optional<FormProblem> checkForm(const event::Value& value, const ValueFacts& facts,
+                                     const TagKind& kind, const PythonKind& pythonKind);
+
+/// Like checkForm(), for a value that is the only one of its tag.
+std::optional<FormProblem> checkForm(const event::Value& value);
 
 }  // namespace steptape::detail

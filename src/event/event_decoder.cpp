@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "steptape/wire/event.pb.h"
 
 #include "base/got_expected.h"
 #include "event/event_codec.h"
+#include "event/event_fields.h"
+#include "event/mindspore_value.h"
 #include "event/object_bytes.h"
+#include "event/other_format.h"
 #include "event/parse_message.h"
 #include "event/tensor_decoder.h"
+#include "event/wire_fields.h"
 
 namespace steptape {
 namespace {
@@ -52,8 +58,37 @@ event::SummaryHistogram decodeHistogram(const wire::HistogramProto& proto) {
           {proto.bucket().begin(), proto.bucket().end()}};
 }
 
+/// Returns whether a value lacks what each of TensorFlow's has, so that it may be MindSpore's.
+bool mayBeMindSpores(const wire::Summary::Value& value) {
+  const wire::TensorProto& tensor = value.tensor();
+  switch (value.value_case()) {
+    case wire::Summary::Value::VALUE_NOT_SET:
+      return value.metadata().plugin_data().plugin_name().empty();
+    case wire::Summary::Value::kTensor:
+      return !tensor.has_tensor_shape() && tensor.tensor_content().empty() &&
+             tensor.float_val().empty() && tensor.string_val().empty();
+    default:
+      return false;
+  }
+}
+
+/// Decodes the values of `payload` that are MindSpore's.
+void decodeMindSporeValues(std::string_view payload, event::Summary* summary) {
+  std::size_t number = 0;
+  detail::forEachField(payload, [&](const detail::WireField& field) {
+    if (field.number != detail::kEventSummary) {
+      return;
+    }
+    detail::forEachField(field.data, [&](const detail::WireField& value) {
+      if (value.number == detail::kSummaryValue && number < summary->values.size()) {
+        static_cast<void>(detail::decodeMindSporeValue(value.data, &summary->values[number++]));
+      }
+    });
+  });
+}
+
 Status decodeValue(wire::Summary::Value* proto, std::uint64_t* repeatable, event::Value* value) {
-  value->tag = proto->tag();
+  value->tag = proto->tag().empty() ? proto->node_name() : proto->tag();
   if (proto->has_metadata()) {
     value->metadata = metadataOf(proto->metadata());
   }
@@ -135,6 +170,10 @@ Status decodeEvent(std::string_view payload, event::Event* event) {
                                             "at most " + std::to_string(kMaxObjectBytes)));
     }
   }
+  if (const char* const format = detail::otherFormatOf(payload)) {
+    return Status(ErrorCode::kDataLoss,
+                  "record: " + detail::gotExpected(format, "a tensorflow.Event message"));
+  }
   wire::Event proto;
   if (!detail::parseMessage(payload, &proto)) {
     return Status(ErrorCode::kDataLoss,
@@ -144,7 +183,14 @@ Status decodeEvent(std::string_view payload, event::Event* event) {
   event->wallTime = proto.wall_time();
   event->step = proto.step();
   event->sourceWriter = proto.source_metadata().writer();
-  return decodeWhat(&proto, &event->what);
+  const auto& values = proto.summary().value();
+  const bool mayHaveMindSpores = std::any_of(values.begin(), values.end(), mayBeMindSpores);
+  Status status = decodeWhat(&proto, &event->what);
+  if (auto* summary = std::get_if<event::Summary>(&event->what);
+      summary != nullptr && mayHaveMindSpores && status.ok()) {
+    decodeMindSporeValues(payload, summary);
+  }
+  return status;
 }
 
 Status decodeMetadata(std::string_view bytes, event::SummaryMetadata* metadata) {

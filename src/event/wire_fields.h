@@ -6,14 +6,20 @@
 #include <string_view>
 
 #include "event/wire_cursor.h"
+#include "event/wire_format.h"
 
 namespace steptape::detail {
 
 /// A view of one field of a message in the Protocol Buffers wire format.
 struct WireField {
   std::uint64_t number = 0;
-  bool hasData = false;    ///< Whether it is length-delimited.
-  std::string_view data;   ///< Empty if not length-delimited.
+  WireType wireType = WireType::kVarint;
+  bool hasData = false;   ///< Whether it is length-delimited.
+  std::string_view data;  ///< Empty if not length-delimited.
+  // The value of a field that is not length-delimited, by its wire type.
+  std::uint64_t varint = 0;
+  double float64 = 0;
+  float float32 = 0;
   std::string_view whole;  ///< Key, length and data.
 };
 
@@ -31,22 +37,20 @@ void forEachField(std::string_view message, const Take& take) {
     if (!cursor.varint(&key)) {
       return;
     }
-    std::uint64_t number;
-    float fixed32;
-    double fixed64;
+    field.wireType = static_cast<WireType>(key & 7);
     bool isGood = true;
     switch (key & 7) {
       case 0:
-        isGood = cursor.varint(&number);
+        isGood = cursor.varint(&field.varint);
         break;
       case 1:
-        isGood = cursor.float64(&fixed64);
+        isGood = cursor.float64(&field.float64);
         break;
       case 2:
         isGood = field.hasData = cursor.bytes(&field.data);
         break;
       case 5:
-        isGood = cursor.float32(&fixed32);
+        isGood = cursor.float32(&field.float32);
         break;
       default:  // start or end of a group
         break;

@@ -49,7 +49,7 @@ Listing list(const fs::path& directory, std::error_code* error) {
   for (const detail::DirectoryEntry& entry : entries) {
     if (entry.isDirectory) {
       (entry.isLink ? listing.links : listing.directories).push_back(directory / entry.name);
-    } else if (detail::isEventFileName(entry.name)) {
+    } else if (detail::isEventFileName(entry.name) || detail::isMindSporeFileName(entry.name)) {
       listing.files.push_back((directory / entry.name).string());
     }
   }

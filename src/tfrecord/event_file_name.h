@@ -11,4 +11,12 @@ inline bool isEventFileName(std::string_view name) {
   return name.find("tfevents") != std::string_view::npos;
 }
 
+/// Returns whether MindSpore's SummaryRecord writes summaries to files of this name.
+/// @source mindspore/train/summary/_summary_adapter.py, get_event_file_name()
+inline bool isMindSporeFileName(std::string_view name) {
+  constexpr std::string_view kLineage = "_lineage";  // parameters of the training, another format
+  return name.find(".out.events.summary.") != std::string_view::npos &&
+         (name.size() < kLineage.size() || name.substr(name.size() - kLineage.size()) != kLineage);
+}
+
 }  // namespace steptape::detail

@@ -9,6 +9,7 @@
 #include "steptape/event/custom_scalars_layout.h"
 
 #include "base/little_endian.h"
+#include "event/wire_format.h"
 #include "reader/log_dir_fixture.h"
 #include "tfrecord/masked_crc32c.h"
 
@@ -58,6 +59,32 @@ class FileCheck : public LogDirFixture {
     tensor.shape = std::move(shape);
     tensor.strings = std::move(elements);
     return event::Value{tag, tensor, std::nullopt};
+  }
+
+  /// Returns a value in wire format, with parts that no writer of ours produces.
+  static std::string valueOf(std::string_view tag, std::string_view node, std::string_view tensor,
+                             std::string_view plugin) {
+    std::string name;
+    std::string metadata;
+    std::string value;
+    detail::appendBytesField(&name, 1, plugin);
+    detail::appendBytesField(&metadata, 1, name);
+    detail::appendBytesField(&value, 1, tag);
+    detail::appendBytesField(&value, 7, node);
+    detail::appendBytesField(&value, 8, tensor);
+    detail::appendBytesField(&value, 9, metadata);
+    return value;
+  }
+  /// Returns the record of an event with a value in wire format.
+  static std::string recordOf(std::string_view value) {
+    std::string summary;
+    std::string payload;
+    detail::appendBytesField(&summary, 1, value);
+    detail::appendDoubleField(&payload, 1, 1000);
+    detail::appendBytesField(&payload, 5, summary);
+    RecordBuffer buffer;
+    buffer.append(payload);
+    return buffer.take();
   }
 
   CheckReport check(std::string_view bytes) const {
@@ -299,8 +326,183 @@ TEST_F(FileCheck, NamesValuesOfAnotherKindThanTheirTag) {
            {ofPlugin(strings("tag", {1}, {"x"}), event::kAudioPlugin), number}}) {
     const Finding finding = only({valueAt(1, first), valueAt(2, second)});
     EXPECT_EQ(finding.rule, "value-form");
-    EXPECT_EFFECTS(finding, kLoss, kNote);
+    EXPECT_EFFECTS(finding, kLoss, kLoss);
   }
+}
+
+TEST_F(FileCheck, TellsThatAScalarTagWithAHistogramFailsInThePythonLoader) {
+  const event::SummaryHistogram histogram{0, 2, 7, 3, 9, {1, 2}, {3, 4}};
+  const Finding finding =
+      only({simpleScalar("grad", 1, 1), valueAt(2, event::Value{"grad", histogram, {}})});
+  EXPECT_EQ(finding.message,
+            "got a histo of 2 limits and 2 counts; expected a value of plugin scalars, as the "
+            "tag's first one: the fast data server leaves it out, the Python loader shows nothing "
+            "of the tag in any run (HTTP 500)");
+  EXPECT_EFFECTS(finding, kLoss, kLoss);
+}
+
+TEST_F(FileCheck, RatesScalarTensorsForEachReader) {
+  const auto effectsOf = [this](event::Value value) {
+    const Finding finding = only({valueAt(1, ofScalarsPlugin(std::move(value)))});
+    EXPECT_EQ(finding.rule, "value-form");
+    EXPECT_EQ(finding.fastServer, kLoss);
+    return finding.pythonLoader;
+  };
+  using Type = event::TensorType;
+  EXPECT_EQ(effectsOf(tensorValue<std::int64_t>("t", Type::kInt64, {3})), kNone);
+  EXPECT_EQ(effectsOf(tensorValue<std::uint16_t>("t", Type::kHalf, {0x3e00})), kNone);
+  EXPECT_EQ(effectsOf(tensorValue<char>("t", Type::kBool, {1})), kNote);
+  EXPECT_EQ(effectsOf(tensorValue<std::uint16_t>("t", Type::kBFloat16, {0x3fc0})), kLoss);
+  EXPECT_EQ(effectsOf(tensorValue<float>("t", Type::kFloat, {1, 2})), kLoss);
+  event::Value row = tensorValue<float>("t", Type::kFloat, {1});
+  std::get<event::Tensor>(row.data).shape = {1, 1};
+  EXPECT_EQ(effectsOf(row), kNone);
+}
+
+TEST_F(FileCheck, NamesAScalarTensorWithoutAValue) {
+  const Finding finding =
+      onlyOf(check(framed({version()}) + recordOf(valueOf("t", "", "\x08\x01", "scalars"))));
+  EXPECT_EQ(finding.message,
+            "got a tensor of DT_FLOAT, shape () and 0 elements; expected DT_FLOAT and shape (): "
+            "the fast data server leaves it out, the Python loader shows nothing of the tag in any "
+            "run (HTTP 500)");
+  EXPECT_EFFECTS(finding, kLoss, kLoss);
+}
+
+TEST_F(FileCheck, NamesATagThatIsInTheNameOfANode) {
+  // As mxboard and tensorboard-chainer write a text.
+  const Finding finding = onlyOf(
+      check(framed({version()}) + recordOf(valueOf("", "node", "\x08\x07\x42\x01x", "text"))));
+  EXPECT_EQ(finding.rule, "empty-tag");
+  EXPECT_EQ(finding.message,
+            "got no tag and node name 'node'; expected a tag: the Python loader shows no tag of "
+            "plugin 'text' in any run (HTTP 500)");
+  EXPECT_EFFECTS(finding, kNote, kLoss);
+}
+
+TEST_F(FileCheck, NamesAPluginThatHasMetadataOnly) {
+  const Finding finding =
+      only({valueAt(1, ofPlugin(event::Value{"t", std::monostate(), {}}, event::kImagesPlugin)),
+            scalar(2)});
+  EXPECT_EQ(finding.rule, "no-data");
+  EXPECT_EQ(finding.tag, "t");
+  EXPECT_EQ(finding.offset, framed({version()}).size());
+  EXPECT_EFFECTS(finding, kNone, kLoss);
+}
+
+TEST_F(FileCheck, NamesARestartThatDiscardsAllImagesOfATag) {
+  const auto image = [](std::int64_t step) {
+    return valueAt(step, event::Value{"i", event::SummaryImage{1, 1, 3, "x"}, {}});
+  };
+  const Finding finding = only({start(0), image(5), start(3)});
+  EXPECT_EQ(finding.rule, "no-data");
+  EXPECT_EQ(finding.tag, "i");
+  EXPECT_EFFECTS(finding, kNone, kLoss);
+  EXPECT_THAT(check({start(0), image(5), start(3), image(4)}).findings, IsEmpty());
+  EXPECT_THAT(check({start(0), image(2), image(5), start(3)}).findings, IsEmpty());
+}
+
+TEST_F(FileCheck, NamesAPluginOfAnotherDataClass) {
+  const event::Value number = tensorValue<float>("t", event::TensorType::kFloat, {1});
+  const Finding finding =
+      only({valueAt(1, ofPlugin(number, event::kScalarsPlugin, event::DataClass::kTensor))});
+  EXPECT_EQ(finding.rule, "class-mismatch");
+  EXPECT_EQ(finding.message,
+            "got plugin 'scalars' and data class 2; expected one that TensorBoard knows: no page "
+            "shows the tag");
+  EXPECT_EFFECTS(finding, kLoss, kLoss);
+}
+
+TEST_F(FileCheck, NamesCountsThatThePythonLoaderDrops) {
+  const event::SummaryHistogram histogram{0, 2, 3, 3, 9, {1, 2}, {NAN, 3}};
+  const Finding finding = only({valueAt(1, event::Value{"h", histogram, {}})});
+  EXPECT_EQ(finding.rule, "histogram-counts");
+  EXPECT_EFFECTS(finding, kNone, kLoss);
+}
+
+TEST_F(FileCheck, TellsThatAHistogramOfTooFewLimitsEndsThePythonLoader) {
+  const event::SummaryHistogram histogram{0, 2, 3, 3, 9, {1}, {1, 2, 3}};
+  const Finding finding = only({valueAt(1, event::Value{"h", histogram, {}})});
+  EXPECT_THAT(
+      finding.message,
+      EndsWith("the fast data server leaves it out, the Python loader shows nothing more of "
+               "any run"));
+  EXPECT_EFFECTS(finding, kLoss, kLoss);
+}
+
+TEST_F(FileCheck, NamesTextThatIsNotUtf8OnThePage) {
+  const Finding finding = only({valueAt(1, ofPlugin(strings("t", {1}, {"\xff"}), "text"))});
+  EXPECT_EQ(finding.rule, "value-form");
+  EXPECT_THAT(finding.message, EndsWith("both readers show nothing of the tag (HTTP 500)"));
+  EXPECT_EFFECTS(finding, kLoss, kLoss);
+}
+
+TEST_F(FileCheck, NamesAudioWithAVaryingNumberOfClips) {
+  const Finding finding = only({valueAt(1, ofPlugin(strings("a", {2}, {"x", "y"}), "audio")),
+                                valueAt(2, ofPlugin(strings("a", {1}, {"x"}), "audio"))});
+  EXPECT_EQ(finding.rule, "audio-clips");
+  EXPECT_THAT(finding.message, StartsWith("got 1 clip after 2; expected as many in each value"));
+  EXPECT_EFFECTS(finding, kLoss, kLoss);
+}
+
+TEST_F(FileCheck, TellsWhichImageOfAStepEachReaderShows) {
+  const auto image = [](const char* content) {
+    return event::Value{"i", event::SummaryImage{1, 1, 3, content}, {}};
+  };
+  const Finding finding = only({valueAt(1, image("a")), valueAt(1, image("b"))});
+  EXPECT_EQ(finding.rule, "duplicate-step");
+  EXPECT_THAT(finding.message, EndsWith("the Python loader shows only the first at a step"));
+  EXPECT_EFFECTS(finding, kLoss, kLoss);
+}
+
+TEST_F(FileCheck, NamesTagsOfWhichTheFastDataServerServesNoImages) {
+  for (const char* tag : {"a\"b", "a\\b", "a\tb"}) {
+    const Finding finding =
+        only({valueAt(1, event::Value{tag, event::SummaryImage{1, 1, 3, "x"}, {}}),
+              simpleScalar(std::string(tag) + "c", 1, 1)});
+    EXPECT_EQ(finding.rule, "blob-name");
+    EXPECT_EQ(finding.tag, tag);
+    EXPECT_EFFECTS(finding, kLoss, kNone);
+  }
+}
+
+TEST_F(FileCheck, NamesRunsOfWhichTheFastDataServerServesNoImages) {
+  RunFiles run;
+  run.name = "a\"b";
+  run.files = {
+      writeEvents("events.out.tfevents.1",
+                  {version(), valueAt(1, event::Value{"i", event::SummaryImage{1, 1, 3, "x"}, {}}),
+                   eventAt(0, event::GraphDef{"x"})})};
+  EXPECT_THAT(rulesOf(checkRun(run)), ElementsAre("blob-name", "blob-name"));
+}
+
+TEST_F(FileCheck, NamesAFileOfExamplesOnce) {
+  RecordBuffer buffer;
+  for (int i = 0; i < 3; ++i) {
+    buffer.append("\x0a\x05\x0a\x03\x0a\x01x");
+  }
+  const Finding finding = onlyOf(check(buffer.take()));
+  EXPECT_EQ(finding.rule, "other-format");
+  EXPECT_THAT(finding.message, StartsWith("record: got a tf.train.Example or another message"));
+  EXPECT_EFFECTS(finding, kLoss, kLoss);
+}
+
+TEST_F(FileCheck, NamesAFileOfMindSpore) {
+  event::Event first = version();
+  first.what = event::FileVersion{"MindSpore.Event:1"};
+  const std::string bytes = framed({first, simpleScalar("loss", 1, 1), simpleScalar("loss", 2, 1)});
+  const Finding unread =
+      onlyOf(checkEventFile(writeBytes("events.out.events.summary.1.0.host_MS", bytes)));
+  EXPECT_EQ(unread.rule, "mindspore-format");
+  EXPECT_THAT(unread.message, EndsWith("TensorBoard reads no file without 'tfevents' in its name"));
+  EXPECT_EFFECTS(unread, kLoss, kLoss);
+  EXPECT_THAT(onlyOf(check(bytes)).message, EndsWith("the Python loader only its images"));
+}
+
+TEST_F(FileCheck, ListsFindingsByFileAndOffset) {
+  const event::Value bare = tensorValue<float>("bare", event::TensorType::kFloat, {1});
+  const CheckReport report = check({valueAt(1, bare), scalar(2), scalar(1)});
+  EXPECT_THAT(rulesOf(report), ElementsAre("no-metadata", "step-goes-back"));
 }
 
 TEST_F(FileCheck, NamesImagesOfAnotherRank) {
@@ -310,8 +512,8 @@ TEST_F(FileCheck, NamesImagesOfAnotherRank) {
   EXPECT_EQ(
       matrix.message,
       "got a tensor of DT_STRING and shape (1, 3); expected a tensor of DT_STRING and rank 1: the "
-      "fast data server leaves it out");
-  EXPECT_EFFECTS(matrix, kLoss, kNone);
+      "fast data server leaves it out, the Python loader shows a broken picture");
+  EXPECT_EFFECTS(matrix, kLoss, kLoss);
   const Finding single =
       only({valueAt(1, ofPlugin(strings("i", {}, {"png"}), event::kImagesPlugin))});
   EXPECT_EQ(single.rule, "image-rank");

@@ -174,5 +174,36 @@ TEST(EventCodec, RejectsOtherBytes) {
   EXPECT_EQ(status.message(), "record: got 1 other bytes; expected a tensorflow.Event message");
 }
 
+TEST(EventCodec, TakesTheTagOfOldWritersFromTheNodesName) {
+  const std::string value = "\x3a\x04node\x15" + std::string("\0\0\x80\x3f", 4);
+  const event::Event event = decoded("\x2a\x0d\x0a\x0b" + value);
+  EXPECT_EQ(std::get<event::Summary>(event.what).values.at(0).tag, "node");
+}
+
+TEST(EventCodec, NamesFormatsThatAreFramedAlike) {
+  event::Event event;
+  // tf.train.Example: features, a map, of texts.
+  const Status example = decodeEvent("\x0a\x05\x0a\x03\x0a\x01x", &event);
+  EXPECT_EQ(
+      example.message(),
+      "record: got a tf.train.Example or another message; expected a tensorflow.Event message");
+  // VisualDL's Record: values, each with its number first.
+  const Status visual = decodeEvent("\x0a\x07\x08\x01\x12\x03tag", &event);
+  EXPECT_EQ(visual.message(),
+            "record: got a record of VisualDL; expected a tensorflow.Event message");
+}
+
+TEST(EventCodec, DoesNotTakeTheMetadataOfAValueForMindSporesHistogram) {
+  event::Value value;
+  value.tag = "_hparams_/session_start_info";
+  value.metadata.emplace();
+  value.metadata->displayName = "name";
+  value.metadata->dataClass = event::DataClass::kTensor;
+  const event::Event event = roundTrip(event::Summary{{value}});
+  const event::Value& decodedValue = std::get<event::Summary>(event.what).values.at(0);
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(decodedValue.data));
+  EXPECT_EQ(decodedValue.metadata.value().displayName, "name");
+}
+
 }  // namespace
 }  // namespace steptape

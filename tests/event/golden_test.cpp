@@ -131,5 +131,57 @@ TEST_F(TensorboardXFile, HoldsItsDisplayName) {
   EXPECT_EQ(metadata.description, "What it is");
 }
 
+class MindSporeFile : public GoldenFile {
+ protected:
+  void SetUp() override { load("mindspore.summary"); }
+
+  const event::Value& valueAt(std::size_t step, std::size_t number) const {
+    return std::get<event::Summary>(events_.at(step + 1).what).values.at(number);
+  }
+  /// Returns the elements of a value's tensor.
+  template <typename Number>
+  static std::vector<Number> numbersOf(const event::Value& value) {
+    const std::string& content = std::get<event::Tensor>(value.data).content;
+    std::vector<Number> numbers(content.size() / sizeof(Number));
+    std::memcpy(numbers.data(), content.data(), content.size());
+    return numbers;
+  }
+};
+
+TEST_F(MindSporeFile, HoldsItsScalars) {
+  EXPECT_EQ(valueAt(2, 0).tag, "loss");
+  EXPECT_EQ(std::get<float>(valueAt(2, 0).data), 1.0F);
+  EXPECT_FALSE(valueAt(2, 0).metadata);
+}
+
+TEST_F(MindSporeFile, HoldsItsImage) {
+  const auto image = std::get<event::SummaryImage>(valueAt(0, 1).data);
+  EXPECT_EQ(image.width, 3);
+  EXPECT_THAT(image.encoded, StartsWith("\x89PNG"));
+}
+
+TEST_F(MindSporeFile, HoldsItsTensorAsFloats) {
+  const event::Value& value = valueAt(0, 2);
+  const auto tensor = std::get<event::Tensor>(value.data);
+  EXPECT_EQ(value.metadata.value().pluginName, "tensor");
+  EXPECT_EQ(tensor.type, event::TensorType::kFloat);
+  EXPECT_THAT(tensor.shape, ElementsAre(2, 3));
+  EXPECT_THAT(numbersOf<float>(value), ElementsAre(1, 2, 3, 4, 5, 6));
+}
+
+TEST_F(MindSporeFile, HoldsItsHistogramWithEdges) {
+  const event::Value& value = valueAt(0, 3);
+  EXPECT_EQ(value.metadata.value().pluginName, "histograms");
+  EXPECT_THAT(std::get<event::Tensor>(value.data).shape, ElementsAre(2, 3));
+  EXPECT_THAT(numbersOf<double>(value), ElementsAre(-1, 0, 3, 0, 1, 4));
+}
+
+TEST_F(MindSporeFile, NamesItsLossLandscape) {
+  const event::Value& value = valueAt(2, 4);
+  EXPECT_EQ(value.tag, "landscape");
+  EXPECT_EQ(value.metadata.value().pluginName, "loss_landscape");
+  EXPECT_EQ(std::get<event::Tensor>(value.data).strings.size(), 1u);
+}
+
 }  // namespace
 }  // namespace steptape

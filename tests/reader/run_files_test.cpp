@@ -52,6 +52,14 @@ TEST_F(ListRunsTest, TakesFilesInTheOrderOfTheirNames) {
                           path("events.out.tfevents.2")));
 }
 
+TEST_F(ListRunsTest, FindsFilesOfMindSpore) {
+  const std::string file = writeBytes("a/events.out.events.summary.1795700000.0.host_MS", "");
+  writeBytes("a/events.out.events.summary.1795700000.0.host_MS_lineage", "");
+  const std::vector<RunFiles> runs = listRuns(root_);
+  ASSERT_EQ(runs.size(), 1u);
+  EXPECT_THAT(runs[0].files, ElementsAre(file));
+}
+
 TEST_F(ListRunsTest, LeavesOutOtherFilesAndEmptyDirectories) {
   writeBytes("notes.txt", "");
   writeBytes("empty/model.pt", "");

@@ -147,5 +147,14 @@ TEST_F(Usage, NamesADirectoryWithoutEventFiles) {
   EXPECT_EQ(outcome.error, "steptape: no event file in or below .\n");
 }
 
+TEST_F(Usage, NamesFilesOfOtherLibraries) {
+  writeBytes("run/vdlrecords.1.log", "");
+  for (const char* command : {"inspect .", "tail . --once"}) {
+    EXPECT_EQ(steptape(command).error,
+              "steptape: no event file in or below .: got ./run/vdlrecords.1.log, a file of "
+              "VisualDL; expected files named *tfevents*\n");
+  }
+}
+
 }  // namespace
 }  // namespace steptape

@@ -70,7 +70,8 @@ struct CheckReport {
 ///
 /// Reads every byte, continues after damage, and judges each record by its effect on both readers.
 /// Assumes that no program still writes to the files. Points that a restart, SessionLog START,
-/// discards are not findings. Sampling and the pages of plugins are not checked.
+/// discards are not findings. The pages of scalars, histograms, distributions, texts, images,
+/// audio, PR curves, hyperparameters and custom scalars are taken into account; sampling is not.
 ///
 /// Never throws for the contents of files; a file that cannot be read is a finding.
 ///

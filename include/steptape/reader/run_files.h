@@ -22,6 +22,9 @@ struct RunFiles {
 
 /// Finds the runs below `path`, in the order of their names.
 ///
+/// Event files have `tfevents` in their names, as TensorBoard expects, or are MindSpore's
+/// (`events.out.events.summary.*_MS`), which hold the same kinds of values.
+///
 /// Follows links to directories, and visits each directory once: a directory below `path` keeps its
 /// own name rather than that of a link. Skips unreadable directories, as TensorBoard does.
 ///

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdio>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <memory>
 #include <string>
 #include <unistd.h>
@@ -120,8 +119,7 @@ int tail(const TailOptions& options) {
   PointFollower runs(options.paths, options.filter);
   RunNews news = runs.update(options.lines);
   if (!runs.hasRuns()) {
-    const std::string message =
-        fmt::format("no event file in or below {}", fmt::join(options.paths, ", "));
+    const std::string message = noEventFileIn(options.paths);
     if (options.once) {
       throw Error(ErrorCode::kIoError, message);
     }

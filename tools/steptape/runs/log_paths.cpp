@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <map>
 #include <set>
 #include <system_error>
@@ -68,7 +69,41 @@ void merge(RunFiles found, RunFiles* run) {
   addFiles(found, run);
 }
 
+/// Returns what a file is, if its name tells that another library than TensorBoard reads it.
+const char* otherFormatOf(const std::string& name) {
+  if (name.rfind("vdlrecords.", 0) == 0) {
+    return "a file of VisualDL";
+  }
+  return name.find(".tfrecord") != std::string::npos ? "a file of TensorFlow's datasets" : nullptr;
+}
+
+/// Returns ": got NAME, a file of ..." for the first such file in or below `path`; else nothing.
+std::string otherFilesIn(const std::string& path) {
+  constexpr int kMostEntries = 10'000;  // a message must not take minutes
+  std::error_code error;
+  fs::recursive_directory_iterator entry(path, fs::directory_options::skip_permission_denied,
+                                         error);
+  for (int i = 0; i < kMostEntries && !error && entry != fs::recursive_directory_iterator();
+       ++i, entry.increment(error)) {
+    if (const char* const format = otherFormatOf(entry->path().filename().string())) {
+      return fmt::format(": got {}, {}; expected files named *tfevents*", entry->path().string(),
+                         format);
+    }
+  }
+  return "";
+}
+
 }  // namespace
+
+std::string noEventFileIn(const std::vector<std::string>& paths) {
+  std::string message = fmt::format("no event file in or below {}", fmt::join(paths, ", "));
+  for (const std::string& path : paths) {
+    if (const std::string others = otherFilesIn(path); !others.empty()) {
+      return message + others;
+    }
+  }
+  return message;
+}
 
 void addPathsArgument(CLI::App* command, std::vector<std::string>* paths) {
   CLI::Option* const option = command->add_option_function<std::vector<std::string>>(
@@ -86,7 +121,7 @@ std::vector<RunFiles> runsOf(const std::vector<std::string>& paths,
     std::vector<RunFiles> found = listRuns(path, &missing);
     if (found.empty()) {
       throw Error(ErrorCode::kIoError,
-                  "no event file in or below " + path +
+                  noEventFileIn({path}) +
                       (missing.empty() ? "" : "; " + missing.front().status.message()));
     }
     unreadable->insert(unreadable->end(), missing.begin(), missing.end());

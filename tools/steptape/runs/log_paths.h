@@ -20,6 +20,10 @@ namespace steptape::tools {
 /// Adds the argument PATH... to commands that read runs.
 void addPathsArgument(CLI::App* command, std::vector<std::string>* paths);
 
+/// Returns a message that no path has an event file. It names a file of another library, if there
+/// is one in or below them.
+std::string noEventFileIn(const std::vector<std::string>& paths);
+
 /// Returns the runs at and below `paths`, ordered by directory. Files of one directory are one
 /// run; a repeated path counts once. A directory that several of the paths reach by different
 /// names, such as a link "latest", is one run too, with a note on standard error.
