@@ -82,17 +82,6 @@ ExportResult exportTo(const ExportSink& sink, const std::vector<RunFiles>& runs,
                                    : exportJson(runs, options, sink);
 }
 
-/// Prints the first notes, and how many more there are.
-void printNotes(const std::vector<std::string>& notes) {
-  constexpr std::size_t kMost = 10;
-  for (std::size_t i = 0; i < std::min(notes.size(), kMost); ++i) {
-    printMessage("note: " + notes[i]);
-  }
-  if (notes.size() > kMost) {
-    printMessage(fmt::format("note: and {} more", notes.size() - kMost));
-  }
-}
-
 int exportRuns(const ExportArguments& arguments) {
   std::vector<Damage> unreadable;
   const std::vector<RunFiles> runs =

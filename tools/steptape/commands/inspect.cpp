@@ -27,17 +27,6 @@ struct InspectOptions {
   bool json = false;
 };
 
-void printNotes(const std::vector<std::string>& notes) {
-  constexpr std::size_t kMostNotes = 5;
-  const std::size_t shown = notes.size() <= kMostNotes + 1 ? notes.size() : kMostNotes;
-  for (std::size_t i = 0; i < shown; ++i) {
-    printMessage("note: " + notes[i]);
-  }
-  if (shown < notes.size()) {
-    printMessage(fmt::format("note: and {} more such notes; --json has all", notes.size() - shown));
-  }
-}
-
 int inspect(const InspectOptions& options) {
   std::vector<Damage> unreadable;
   const std::vector<RunFiles> runs =
@@ -58,7 +47,7 @@ int inspect(const InspectOptions& options) {
       // The problems of a run follow its tables on the same screen.
       flushOutput();
       separator = "\n";
-      printNotes(summary.notes);
+      printNotes(summary.notes, "--json has all");
     }
     exitCode = std::max(exitCode, reportProblems(reader.damage()));
   }

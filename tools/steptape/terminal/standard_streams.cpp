@@ -55,4 +55,16 @@ void printMessages(const std::vector<std::string>& texts) {
   }
 }
 
+void printNotes(const std::vector<std::string>& notes, std::string_view whereAll) {
+  constexpr std::size_t kMost = 5;
+  const std::size_t shown = notes.size() <= kMost + 1 ? notes.size() : kMost;
+  for (std::size_t i = 0; i < shown; ++i) {
+    printMessage("note: " + notes[i]);
+  }
+  if (shown < notes.size()) {
+    std::string more = "note: and " + std::to_string(notes.size() - shown) + " more such notes";
+    printMessage(whereAll.empty() ? more : more.append("; ").append(whereAll));
+  }
+}
+
 }  // namespace steptape::tools

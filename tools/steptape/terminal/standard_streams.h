@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace steptape::tools {
@@ -21,5 +22,10 @@ void printMessage(const std::string& text);
 
 /// Prints each text as printMessage() does.
 void printMessages(const std::vector<std::string>& texts);
+
+/// Prints the first notes, and how many more there are: a mistake in a loop makes thousands.
+///
+/// @param whereAll Where all are, such as "--json has all"; may be empty.
+void printNotes(const std::vector<std::string>& notes, std::string_view whereAll = {});
 
 }  // namespace steptape::tools
