@@ -120,9 +120,9 @@ std::vector<RunFiles> runsOf(const std::vector<std::string>& paths,
     std::vector<Damage> missing;
     std::vector<RunFiles> found = listRuns(path, &missing);
     if (found.empty()) {
-      throw Error(ErrorCode::kIoError,
-                  noEventFileIn({path}) +
-                      (missing.empty() ? "" : "; " + missing.front().status.message()));
+      throw Error(
+          ErrorCode::kIoError,
+          noEventFileIn({path}) + (missing.empty() ? "" : "; " + missing.front().status.message()));
     }
     unreadable->insert(unreadable->end(), missing.begin(), missing.end());
     for (RunFiles& run : found) {
