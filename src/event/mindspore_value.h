@@ -16,7 +16,7 @@ namespace steptape::detail {
 /// | MindSpore | becomes |
 /// |---|---|
 /// | `scalar_value` | a `simple_value` |
-/// | `tensor` | a tensor of floats of plugin `tensor`; MindSpore stores elements of all types as floats |
+/// | `tensor` | a tensor of floats, whatever its type was, of plugin `tensor` |
 /// | `histogram` | a histogram in the tensor form |
 /// | `loss_landscape` | the serialized message as a string of plugin `loss_landscape` |
 ///

@@ -62,9 +62,10 @@ struct SafetensorsInfo {
 ///
 /// The header is checked completely before the first tensor is read: the tensors cover the file
 /// without gaps or overlaps. It accepts what version 0.8.0 of the format's own library accepts,
-/// with the same result: fields that the format does not have are ignored, and of two entries with one
-/// name the last counts. Only a dimension of 2^63 or more is refused here and not there. The file
-/// is read with pread(2), not mapped, so that a file that shrinks causes an error and no signal.
+/// with the same result: fields that the format does not have are ignored, and of two entries with
+/// one name the last counts. Only a dimension of 2^63 or more is refused here and not there. The
+/// file is read with pread(2), not mapped, so that a file that shrinks causes an error and no
+/// signal.
 ///
 /// @threads Thread-compatible: const methods may run concurrently.
 /// @source  https://github.com/huggingface/safetensors, "Format"
