@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "base/utf8.h"
+#include "event/value_metadata.h"
 #include "reader/event_values.h"
 
 namespace steptape::detail {
@@ -34,13 +35,6 @@ std::set<std::pair<std::string, std::string>> chartsOf(const CustomScalarsLayout
     }
   }
   return charts;
-}
-
-/// Returns whether JSON escapes a character of the text.
-bool isEscaped(std::string_view text) {
-  return std::any_of(text.begin(), text.end(), [](char c) {
-    return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\';
-  });
 }
 
 // A sorted list of steps. They nearly always ascend, so that a vector is faster than a set.
@@ -80,7 +74,7 @@ bool isSame(std::optional<double> a, std::optional<double> b) {
 }  // namespace
 
 void TagCheck::setRunName(std::string_view name) {
-  isRunNameEscaped_ = isEscaped(name);
+  isRunNameEscaped_ = isNoBlobName(name);
 }
 
 void TagCheck::takeSummary(const event::Summary& summary, std::string_view payload,
@@ -249,10 +243,8 @@ void TagCheck::takeEmptyTag(const event::Value& value, const ValueFacts& facts,
   }
 }
 
-/// The server cannot read the keys that it makes of such names.
-/// @source tensorboard/data/server/blob_key.rs, from_str
 void TagCheck::takeBlobName(const std::string& tag, const FindingPlace& place) {
-  if (!isRunNameEscaped_ && !isEscaped(tag)) {
+  if (!isRunNameEscaped_ && !isNoBlobName(tag)) {
     return;
   }
   findings_->addForTag(kBlobName, place, tag, [&] {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -23,6 +25,16 @@ inline const char* pluginOfField(const event::Value::Data& data) {
     return event::kHistogramsPlugin;
   }
   return std::holds_alternative<event::SummaryAudio>(data) ? event::kAudioPlugin : nullptr;
+}
+
+/// Returns whether TensorBoard's data server serves no image, audio or graph whose tag or run has
+/// this name: it answers HTTP 400, because it cannot read the keys that it makes of names of which
+/// JSON escapes a character.
+/// @source tensorboard/data/server/blob_key.rs, from_str
+inline bool isNoBlobName(std::string_view name) {
+  return std::any_of(name.begin(), name.end(), [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\';
+  });
 }
 
 inline bool hasNames(const event::SummaryMetadata& metadata) {

@@ -71,6 +71,11 @@ std::string formProblem(const event::Value& value, std::string_view kind) {
     return gotExpected("a tensor without a plugin", "metadata that names one") +
            ": no page of TensorBoard shows the tag";
   }
+  const bool isBlob = kind == event::kImagesPlugin || kind == event::kAudioPlugin;
+  if (isBlob && isNoBlobName(value.tag)) {
+    return gotExpected("a quotation mark, a backslash or a control character in the tag", "none") +
+           ": TensorBoard's data server does not show " + std::string(kind) + " of such a tag";
+  }
   if (kind != event::kScalarsPlugin || std::holds_alternative<float>(value.data) ||
       (tensor != nullptr && tensor->type == event::TensorType::kFloat && tensor->shape.empty() &&
        tensor->content.size() == sizeof(float))) {

@@ -156,6 +156,24 @@ TEST_F(UnshownValues, ATensorOfNoPluginIsReported) {
   EXPECT_THAT(reports(), ElementsAre(HasSubstr("got a tensor without a plugin")));
 }
 
+TEST_F(UnshownValues, AnImageOrAudioWithATagThatTheDataServerCannotReadIsReportedOnce) {
+  const std::vector<std::uint8_t> pixels(12);
+  const std::vector<float> samples = {0, 0.5F};
+  SummaryWriter writer = open();
+  for (int step = 0; step < 2; ++step) {
+    writer.addImage("a \"cat\"", {pixels.data(), {3, 2, 2}}, step);
+    writer.addAudio("C:\\clip", samples, step);
+    writer.addScalar("\"loss\"", 0.5, step);
+    writer.addImage("cat", {pixels.data(), {3, 2, 2}}, step);
+  }
+  expectOk(writer.close());
+  const auto report = [](const char* tag) {
+    return AllOf(HasSubstr(tag), HasSubstr("got a quotation mark, a backslash or a control "
+                                           "character in the tag; expected none"));
+  };
+  EXPECT_THAT(reports(), ElementsAre(report("cat"), report("clip")));
+}
+
 TEST_F(UnshownValues, AnotherValueAtTheSameStepIsReportedOncePerTag) {
   SummaryWriter writer = open();
   for (const double value : {1, 2, 3}) {
