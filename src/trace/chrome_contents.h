@@ -53,7 +53,7 @@ struct ChromeContents {
   int rank = 0;
   int worldSize = 1;
   std::vector<std::pair<std::string, std::string>> metadata;
-  std::uint64_t strangers = 0;  ///< Events without a place in a Trace.
+  std::uint64_t strangers = 0;  ///< Spans, or parts of them, without a place in a Trace.
 };
 
 /// Returns a Trace for each process; each device belongs to one of them.

@@ -22,6 +22,12 @@ using detail::ChromeEvent;
 using detail::JsonMember;
 using detail::JsonValue;
 
+/// Returns whether events of the phase are spans, or their begin or end; unknown if there is none.
+bool isPartOfSpan(const std::string& phase) {
+  return phase.empty() || phase == "X" || phase == "B" || phase == "E" || phase == "b" ||
+         phase == "e";
+}
+
 std::optional<std::int64_t> integerArgument(const ChromeEvent& event, std::string_view key) {
   const JsonValue* const value = event.argument(key);
   return value == nullptr ? std::nullopt : value->integer();
@@ -76,6 +82,8 @@ class ContentsReader : public detail::ChromeEventSink {
   void takeStranger() override { ++contents_.strangers; }
 
   ChromeContents takeContents() { return std::move(contents_); }
+  /// Returns how many events that are no spans have no place in a Trace.
+  std::uint64_t others() const { return others_; }
 
  private:
   std::size_t processOf(const JsonValue& id);
@@ -105,7 +113,8 @@ class ContentsReader : public detail::ChromeEventSink {
   std::unordered_map<std::string, std::size_t> flows_;
   std::unordered_map<std::string, std::size_t> counters_;
   std::unordered_map<std::string, std::pair<std::size_t, std::size_t>> openSpans_;  // row, span
-  std::unordered_map<std::size_t, std::vector<std::size_t>> openSlices_;            // by row
+  std::uint64_t others_ = 0;
+  std::unordered_map<std::size_t, std::vector<std::size_t>> openSlices_;  // by row
 };
 
 std::size_t ContentsReader::processOf(const JsonValue& id) {
@@ -159,8 +168,13 @@ void ContentsReader::takeEvent(const ChromeEvent& event) {
     return;
   }
   const std::optional<std::int64_t> time = event.time.microsToNanos();
-  if (!time || !takeTimed(event, *time)) {
+  if (time && takeTimed(event, *time)) {
+    return;
+  }
+  if (isPartOfSpan(event.phase.text)) {
     takeStranger();
+  } else {
+    ++others_;
   }
 }
 
@@ -405,6 +419,10 @@ void ContentsReader::takeFlow(const ChromeEvent& event, std::int64_t time) {
 std::vector<Trace> readChromeTrace(const std::string& path, std::vector<std::string>* notes) {
   ContentsReader reader;
   readChromeEvents(path, &reader, notes);
+  if (notes != nullptr && reader.others() != 0) {
+    notes->push_back(path + " has " + detail::counted(reader.others(), "event") +
+                     " besides spans, memory, counters and flows, such as instants; left out");
+  }
   return assembleTraces(reader.takeContents());
 }
 

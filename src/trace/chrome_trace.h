@@ -53,12 +53,13 @@ inline Status writeChromeTrace(const std::string& path, const Trace& process,
 /// in SpanDetails::arguments.
 ///
 /// @param notes If not null, receives a sentence with the path for each fact about the file that
-///              its user should know: that it ends in the middle, which is an error otherwise, and
-///              that it has numbers that are not JSON.
+///              its user should know: that it ends in the middle, which is an error otherwise, that
+///              it has numbers that are not JSON, and that it has events of which a Trace holds
+///              nothing, such as instants.
 /// @throws  Error(kIoError) if the file cannot be read; Error(kDataLoss) if its gzip data is
 ///          damaged; Error(kInvalidArgument) with the position if it is not JSON or has no
 ///          `traceEvents`, if a number has more than 1000 characters, or if arrays and objects have
-///          more than 1000 levels. Events without a place in a Trace are omitted and counted in
+///          more than 1000 levels. Spans without a place in a Trace are omitted and counted in
 ///          Trace::dropped of the first process.
 /// @threads Thread-safe.
 /// @cost    Memory for the trace, and at most 16 MiB for the text, whatever its size: a string is

@@ -245,7 +245,7 @@ TEST_F(ChromeReader, SharesTheDetailsOfEqualCalls) {
   EXPECT_EQ(trace.details[2].shapes, "[[1]]");
 }
 
-TEST_F(ChromeReader, CountsEventsThatATraceCannotHold) {
+TEST_F(ChromeReader, CountsSpansThatATraceCannotHold) {
   const Trace trace = readProcess(R"(
       {"ph":"X","name":"good","cat":"c","pid":1,"tid":1,"ts":1,"dur":1},
       7, [],
@@ -256,12 +256,23 @@ TEST_F(ChromeReader, CountsEventsThatATraceCannotHold) {
       {"ph":"X","name":"no duration","cat":"c","pid":1,"tid":1,"ts":1},
       {"ph":"X","name":"negative","cat":"c","pid":1,"tid":1,"ts":1,"dur":-1},
       {"ph":"b","name":"without an end","cat":"c","id":1,"pid":1,"tid":1,"ts":1},
-      {"ph":"e","name":"without a begin","cat":"c","id":2,"pid":1,"tid":1,"ts":1},
+      {"ph":"e","name":"without a begin","cat":"c","id":2,"pid":1,"tid":1,"ts":1})");
+  EXPECT_THAT(trace.threads.at(0).spans, SizeIs(1));
+  EXPECT_EQ(trace.dropped, 10u);
+}
+
+TEST_F(ChromeReader, NotesEventsThatAreNoSpansAndTakesThemForNoLoss) {
+  std::ofstream(path_) << R"([
+      {"ph":"X","name":"good","cat":"c","pid":1,"tid":1,"ts":1,"dur":1},
       {"ph":"i","name":"[memory]","cat":"c","pid":1,"tid":1,"ts":1,"args":{"Addr":1}},
       {"ph":"i","name":"unknown","pid":1,"tid":1,"ts":1},
-      {"ph":"C","name":"no numbers","pid":1,"ts":1,"args":{"a":"b"}})");
-  EXPECT_THAT(trace.threads.at(0).spans, SizeIs(1));
-  EXPECT_EQ(trace.dropped, 13u);
+      {"ph":"R","name":"a mark","pid":1,"tid":1,"ts":1},
+      {"ph":"N","name":"an object","pid":1,"tid":1,"ts":1,"id":"0x1"},
+      {"ph":"C","name":"no numbers","pid":1,"ts":1,"args":{"a":"b"}}])";
+  std::vector<std::string> notes;
+  EXPECT_EQ(readChromeTrace(path_, &notes).at(0).dropped, 0u);
+  EXPECT_THAT(notes, ElementsAre(path_ + " has 5 events besides spans, memory, counters and "
+                                         "flows, such as instants; left out"));
 }
 
 // XLA ends its list of events with an empty object.
