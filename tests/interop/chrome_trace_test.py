@@ -20,7 +20,7 @@ COPY = os.environ["STEPTAPE_CHROME_TRACE_COPY"]
 
 # The numbers of an event in its file, and the arrow's end that every operator gets.
 DERIVED = {"External id", "Ev Idx", "Record function id", "Python id", "Python parent id"}
-OURS = {"kind"}
+OURS = {"kind", "overlaps on its thread"}
 
 
 def train(model, steps, on_step=lambda: None):

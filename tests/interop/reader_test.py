@@ -174,10 +174,10 @@ class Server(Runs, unittest.TestCase):
         directory = self.path("oddities")
         ours = reader_oracle.dump(directory, "server")["tags"]
         theirs = reader_oracle.server(directory, **reader_oracle.ALL)
-        # There a value without tag has the name of its node, and one without data is none. One that has
+        # A value without a tag has the name of its node. There, one without data is none; one that has
         # nothing but a tag is none here either.
         self.assertEqual(set(theirs), {"integer", "plugin later", "node"})
-        self.assertEqual(set(ours), {"integer", "plugin later", "", "no data"})
+        self.assertEqual(set(ours), {"integer", "plugin later", "node", "no data"})
         # Integers are numbers of a curve in both.
         self.assertEqual(theirs["integer"]["points"][0][2], 7.0)
         self.assertEqual(ours["integer"]["points"][0][2], 7.0)
