@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Searches for event files that TensorBoard and Steptape read differently; tests/interop/loader_fuzz.py tells how.
+# Searches for event files that TensorBoard and Steptape read differently (tests/interop/loader_fuzz.py tells how), and
+# for traces that Steptape reads or converts wrong (tests/interop/trace_fuzz.py).
 #
-#   tools/differential.sh [SECONDS [SEED]]     default: 60 seconds with seed 1
+#   tools/differential.sh [SECONDS [SEED]]     default: 60 seconds each with seed 1
 #
 # Findings are printed with the smallest run that has them. The same seed gives the same runs.
 set -euo pipefail
@@ -22,4 +23,17 @@ build release steptape
 build release steptape_python || say "the Python module is not built, and not compared"
 folder=$(build_folder release)
 export PYTHONPATH=$folder/python
-STEPTAPE_TOOL=$folder/bin/steptape "$STEPTAPE_PYTHON" tests/interop/loader_fuzz.py --seconds "$seconds" --seed "$seed"
+export STEPTAPE_TOOL=$folder/bin/steptape
+status=0
+"$STEPTAPE_PYTHON" tests/interop/loader_fuzz.py --seconds "$seconds" --seed "$seed" || status=$?
+"$STEPTAPE_PYTHON" tests/interop/trace_fuzz.py --seconds "$seconds" --seed "$seed" || status=$?
+
+# The successor of HolisticTraceAnalysis has the same module, so it needs a folder of its own.
+readonly traceinsight=$root/build/traceinsight-0.6.1
+if [[ ! -d $traceinsight ]]; then
+  "$STEPTAPE_PYTHON" -m pip install --quiet --no-deps --target "$traceinsight.part" traceinsight==0.6.1
+  mv "$traceinsight.part" "$traceinsight"
+fi
+PYTHONPATH=$traceinsight:$PYTHONPATH \
+  "$STEPTAPE_PYTHON" tests/interop/trace_fuzz.py --seconds "$seconds" --seed "$seed" || status=$?
+exit "$status"

@@ -39,7 +39,8 @@ class Span:
     start: int  # in nanoseconds of the file's clock
     end: int
     arguments: dict = dataclasses.field(default_factory=dict)
-    is_async: bool = False
+    id: int = None  # of an asynchronous span, which takes no time of its thread; those of one id nest
+    flow: int = None  # of the arrow from this operator, or to this backward node
 
 
 @dataclasses.dataclass
@@ -108,7 +109,7 @@ def random_file(rng, form, rank, world):
     file = File(form, rng.randrange(10 ** 6), base, rank, world, processes, is_gzipped=rng.random() < 0.2)
     if form.startswith("torch") and rng.random() < 0.8:
         times = [time for process in processes for span in process.spans for time in (span.start, span.end)]
-        start = min(times) - rng.choice((0, 0, 5 * MICRO))
+        start = max(0, min(times) - rng.choice((0, 0, 5 * MICRO)))
         file.window = (start, max(start + MICRO, max(times) + rng.choice((0, 7, -3)) * MICRO))
     return file
 
@@ -144,11 +145,23 @@ class Maker:
             for device in range(rng.choice((1, 2))):
                 for stream in rng.sample((7, 13, 20), rng.choice((1, 2))):
                     self.stream((device, stream), total)
+        if self.form == "torch" and rng.random() < 0.3:
+            self.spans.append(Span((HOST, -1), "Activity Buffer Request", "overhead", self.began,
+                                   self.began + self.length(total)))
+        if self.form == "list":
+            self.asynchronous(rows, total)
         if not self.spans:
             self.add(rows[0], self.began, self.began + self.unit)
         process = Process(pid, self.spans)
         if self.form in ("torch", "torch micros", "jax", "xplane") and rng.random() < 0.7:
             process.steps = self.steps(rows[0], total)
+            streams = [span.row for span in self.spans if span.row[0] not in (HOST,)]
+            if streams and rng.random() < 0.5:  # what the host did, as PyTorch repeats it for devices
+                self.spans += [Span(streams[0], f"ProfilerStep#{step.number}", "gpu_user_annotation", step.start,
+                                    step.end, {"device": streams[0][0], "stream": streams[0][1]})
+                               for step in process.steps]
+        if self.form == "torch":
+            self.link_gradients()
         if self.form.startswith("torch"):
             if rng.random() < 0.4:
                 process.memory = self.memory(rows, total)
@@ -202,6 +215,28 @@ class Maker:
             if category != "gpu_user_annotation" and self.correlation:
                 arguments["correlation"] = rng.randint(1, self.correlation)
             self.spans.append(Span(row, name, category, start, time, arguments))
+
+    def asynchronous(self, rows, total):
+        rng = self.rng
+        for number in range(rng.choice((0, 0, 2, 5))):
+            row, start = rng.choice(rows), self.began + self.length(total)
+            end = start + self.length(total)
+            self.spans.append(Span(row, "request", "async", start, end, id=number))
+            if rng.random() < 0.3:
+                inner = start + self.length((end - start) / 2)
+                self.spans.append(Span(row, "part of it", "async", inner, inner + self.length(end - inner), id=number))
+
+    def link_gradients(self):
+        """Gives backward nodes the sequence numbers of operators before them."""
+        rng = self.rng
+        calls = [span for span in self.spans if span.category == "cpu_op" and span.name.startswith("aten::")]
+        for number, node in enumerate(span for span in self.spans if span.name == NODE):
+            before = [call for call in calls if call.start < node.start and call.flow is None]
+            if before and rng.random() < 0.7:
+                call = rng.choice(before)
+                call.flow = node.flow = number + 1
+                call.arguments = {**call.arguments, "Sequence number": number, "Fwd thread id": 0}
+                node.arguments = {**node.arguments, "Sequence number": number, "Fwd thread id": 1}
 
     def steps(self, row, total):
         rng = self.rng
@@ -311,7 +346,7 @@ def metadata_events(file, rng):
         for device in sorted({span.row[0] for span in process.spans} - {HOST}):
             events.append({"name": "process_labels", "ph": "M", "pid": device, "tid": 0,
                            "args": {"labels": f"GPU {device}"}})
-        for device, thread in sorted({span.row for span in process.spans}):
+        for device, thread in sorted({span.row for span in process.spans} - {(HOST, -1)}):
             pid = process.pid if device == HOST else device
             if rng.random() < 0.7:
                 events.append({"name": "thread_name", "ph": "M", "pid": pid, "tid": thread, "args": {
@@ -327,8 +362,8 @@ def process_events(file, process, rng):
         return
 
     def slice_of(row, name, category, start, end, arguments):
-        event = {"ph": "X", "cat": category, "name": name, "pid": process.pid if row[0] == HOST else row[0],
-                 "tid": row[1], "ts": micros(start, rng), "dur": micros(end - start, rng), "_start": start,
+        event = {"ph": "X", "cat": category, "name": name, "pid": -1 if row == (HOST, -1) else process.pid if row[0] == HOST else row[0],
+                 "tid": row[1] if row != (HOST, -1) else 0, "ts": micros(start, rng), "dur": micros(end - start, rng), "_start": start,
                  "_end": end}
         if not category:
             del event["cat"]
@@ -351,7 +386,23 @@ def process_events(file, process, rng):
         else:
             yield slice_of(step.row, f"ProfilerStep#{step.number}", "user_annotation", step.start, step.end, {})
     for span in process.spans:
+        if span.id is not None:
+            continue
         yield slice_of(span.row, span.name, span.category, span.start, span.end, span.arguments)
+        if span.flow is not None:
+            ends = {"ph": "f", "bp": "e"} if span.name == NODE else {"ph": "s"}
+            yield {**ends, "cat": "fwdbwd", "name": "fwdbwd", "id": span.flow, "pid": process.pid, "tid": span.row[1],
+                   "ts": micros(span.start, rng), "_start": span.start, "_end": span.end}
+    # Begins and ends of one id must be in their order.
+    for span in (span for span in process.spans if span.id is not None):
+        inner = [other for other in process.spans if other.id == span.id and other is not span]
+        if inner and inner[0].name == "request":
+            continue
+        for phase, each in [("b", span), *[("b", other) for other in inner], *[("e", other) for other in inner],
+                            ("e", span)]:
+            yield {"ph": phase, "cat": each.category, "name": each.name, "id": each.id, "pid": process.pid,
+                   "tid": each.row[1], "ts": micros(each.start if phase == "b" else each.end, rng), "_start": 0,
+                   "_end": 0}
     for event in process.memory:
         yield {"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": process.pid,
                "tid": event.row[1], "ts": micros(event.time, rng), "_start": event.time, "_end": event.time,

@@ -231,16 +231,22 @@ def compare_copies(directory, processes, paths, profiles):
             output, notes = tool("profile", "--json", copy)
             if notes:
                 yield f"{form} as {ending}: notes about our own trace", notes
-            for got, expected in zip(json.loads(output)["traces"], profiles):
-                yield from compare_again(f"{form} as {ending}, read again", got, expected)
+            for (_, process), got, expected in zip(processes, json.loads(output)["traces"], profiles):
+                # An XProf profile does not say which of two equal spans is inside the other, if one crosses others.
+                left_out = {"file"} | ({"operators", "steps"} if ending == "xplane.pb" and has_twins(process) else set())
+                yield from compare_again(f"{form} as {ending}, read again", got, expected, left_out)
     if len(processes) > 1 or len(paths) > 1:
         for ending in ("json", "pftrace.gz"):
             tool("merge-traces", *paths, "--output", f"{directory}/merged.{ending}")
             yield from compare_copy(f"{form} merged as {ending}", f"{directory}/merged.{ending}", processes)
 
 
-def compare_again(kind, got, expected):
-    for key in expected.keys() - {"file"}:
+def has_twins(process):
+    return max(collections.Counter((span.row, span.start, span.end) for span in process.spans).values()) > 1
+
+
+def compare_again(kind, got, expected, left_out):
+    for key in expected.keys() - left_out:
         if key in ("operators", "memory"):
             a, b = (sorted(json.dumps(row, sort_keys=True) for row in each[key]) for each in (got, expected))
         else:
@@ -273,7 +279,8 @@ def expected_spans(processes, place):
     spans = collections.Counter()
     for number, (file, process) in enumerate(processes):
         for span in process.spans:
-            spans[place(number, span.row), span.name, file.base + span.start, file.base + span.end] += 1
+            row = span.row if span.row != (HOST, -1) else (HOST, 0)
+            spans[place(number, row), span.name, file.base + span.start, file.base + span.end] += 1
         for step in process.steps:
             spans[place(number, step.row), f"ProfilerStep#{step.number}", file.base + step.start,
                   file.base + step.end] += 1
@@ -458,25 +465,33 @@ def compare_analysis(what, path, file):
         yield f"{kind}: fails", repr(error)
         return
     names = symbols.get_sym_table()
-    got = collections.Counter(names[number] for number in frame["name"])
-    expected = collections.Counter(span.name for span in process.spans)
-    expected.update(f"ProfilerStep#{step.number}" for step in process.steps)
+    got, lengths = collections.Counter(), collections.Counter()
+    for number, length in zip(frame["name"], frame["dur"]):
+        got[names[number]] += 1
+        lengths[names[number]] += length
+    expected, expected_lengths = collections.Counter(), collections.Counter()
+    for span in [*process.spans, *process.steps]:
+        name = span.name if span in process.spans else f"ProfilerStep#{span.number}"
+        expected[name] += 1
+        expected_lengths[name] += (span.end - span.start) / 1000
+    if what == "copy" and crosses(process):
+        return  # it does not read asynchronous spans
     got = collections.Counter({name: count for name, count in got.items() if name in expected})
-    if what == "copy":  # it does not read asynchronous spans
-        expected &= got if any(trace_oracle_crossing(process)) else expected
     if got != expected:
         yield f"{kind}: spans", f"lost {expected - got}\nnew {got - expected}"
+    for name, length in expected_lengths.items():
+        if abs(lengths[name] - length) > 2 * expected[name]:
+            yield f"{kind}: times", f"{name!r}: got {lengths[name]}; expected {length} us"
 
 
-def trace_oracle_crossing(process):
-    """Yields True for each span that begins inside another of its thread, or a step, and outlives it."""
+def crosses(process):
+    """Returns whether a span begins inside another of its thread, or a step, and outlives it, or the reverse."""
     for row, spans in trace_oracle.rows_of(process).items():
-        steps = [step for step in process.steps if step.row == row]
-        for span in spans:
-            for other in [*spans, *steps]:
-                if other.start < span.start < other.end < span.end or (
-                        isinstance(other, type(span)) is False and span.start < other.start < span.end < other.end):
-                    yield True
+        for outer in [*spans, *(step for step in process.steps if step.row == row)]:
+            if any(outer.start < span.start < outer.end < span.end or span.start < outer.start < span.end < outer.end
+                   for span in spans):
+                return True
+    return False
 
 
 if __name__ == "__main__":

@@ -40,7 +40,8 @@ def in_order(spans):
 def rows_of(process):
     rows = collections.defaultdict(list)
     for span in process.spans:
-        rows[span.row].append(span)
+        if span.id is None:
+            rows[span.row].append(span)
     return {row: in_order(spans) for row, spans in rows.items()}
 
 
@@ -61,6 +62,10 @@ def operators(process):
             row[3] += length if not any(other.start < span.start and span.end < other.end and is_plain(other, spans)
                                         for other in same) else 0
             row[2] += length if not same else 0
+    for span in process.spans:
+        if span.id is not None:
+            row = found[span.name]
+            found[span.name] = [row[0] + 1, row[1], *(total + span.end - span.start for total in row[2:])]
     return found
 
 
@@ -138,15 +143,23 @@ def part_at(opened, has_nodes, is_beside, waits_for_device):
     owns = [part for part in (part_of(span, has_nodes) for span in opened) if part]
     is_operator = owner.category == "cpu_op"
     is_call = owner.category == "cuda_runtime"
-    # A call is inside the operators around it, unless they have nothing to do with it because they end before it.
-    in_operator = is_operator or (is_call and any(
-        span.category == "cpu_op" and part_of(span, has_nodes) is None for span in opened))
+    in_operator = is_operator or (is_call and is_in_operator(owner, opened, has_nodes))
     part = owns[-1] if owns else "forward" if in_operator else "other"
     if is_beside and not is_operator and not is_call and part_of(owner, has_nodes) in (None, "backward", "optimizer"):
         return "transfer" if part in ("other", "backward") else part
     if is_call and waits_for_device and ("Synchronize" in owner.name or owner.name.startswith("cudaMemcpy")):
         return "transfer"
     return part
+
+
+def is_in_operator(span, opened, has_nodes):
+    """Returns whether an operator is around a span: it lasts longer, but for a rounding."""
+    for outer in reversed(opened[:opened.index(span)]):
+        outside = span.end - outer.end
+        if outside <= min(ROUNDING, max(0, outer.end - span.start)):
+            is_operator = outer.category == "cpu_op" and part_of(outer, has_nodes) in (None, "backward")
+            return is_operator and outer.name != NODE or is_in_operator(outer, opened, has_nodes)
+    return False
 
 
 def memory(process):
