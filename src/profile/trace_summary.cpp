@@ -27,7 +27,10 @@ constexpr const char* kNoOperator = "(no operator)";
 class SpanTally {
  public:
   SpanTally(const Trace& trace, OpGrouping grouping)
-      : trace_(trace), grouping_(grouping), openCalls_(trace.names.size(), 0) {
+      : trace_(trace),
+        grouping_(grouping),
+        openCalls_(trace.names.size(), 0),
+        outermostEnd_(trace.names.size(), 0) {
     if (grouping == OpGrouping::kModule) {
       modules_.emplace(trace);
     }
@@ -78,7 +81,7 @@ class SpanTally {
     ++op.calls;
     op.flops += details.flops;
     op.bytes += details.bytes;
-    if (openCalls_[sameRow_[span.name]]++ == 0 || !takesTimeOfThread(span)) {
+    if (isOutermost(span)) {
       op.total += std::chrono::nanoseconds(span.duration);
     }
   }
@@ -120,6 +123,21 @@ class SpanTally {
       op.bytes += details.bytes;
       op.total += std::chrono::nanoseconds(span.duration);
     }
+  }
+
+  /// Notes that a span begins. Returns whether no span of its row is around it.
+  bool isOutermost(const TraceSpan& span) {
+    const std::uint32_t row = sameRow_[span.name];
+    const bool isFirst = openCalls_[row]++ == 0;
+    if (!takesTimeOfThread(span)) {
+      return true;
+    }
+    // A span may be over that is around another by a rounding.
+    if (!isFirst && span.start < outermostEnd_[row]) {
+      return false;
+    }
+    outermostEnd_[row] = endOf(span);
+    return true;
   }
 
   bool isOperator(std::size_t i) const {
@@ -180,6 +198,7 @@ class SpanTally {
   std::unordered_map<std::uint64_t, OpStats*> known_;  // by name, and details or stack
   std::vector<std::uint32_t> sameRow_;                 // by name: the first one with its row
   std::vector<std::uint32_t> openCalls_;               // by name: open spans of its row
+  std::vector<std::int64_t> outermostEnd_;             // by name: the end of the outermost of these
   std::size_t thread_ = 0;                             // being visited
   std::vector<std::pair<std::int64_t, std::int64_t>> intervals_;
 };

@@ -94,7 +94,7 @@ def rng_of(seed, number):
 def random_job(rng):
     """Returns the files of the ranks of a job."""
     form = rng.choices(FORMS, (6, 3, 1, 2, 2, 3))[0]
-    ranks = rng.choice((1, 1, 2, 3)) if form.startswith("torch") else 1
+    ranks = rng.choice((1, 1, 2, 3)) if form.startswith("torch") or form == "xplane" else 1
     return [random_file(rng, form, rank, ranks) for rank in range(ranks)]
 
 
@@ -141,7 +141,7 @@ class Maker:
         total = rng.choice((20, 200, 5000)) * MICRO
         for row in rows:
             self.fill(row, self.began + self.length(total / 10), self.began + total, rng.randint(1, 5), 0)
-        if self.form.startswith("torch") and rng.random() < 0.4:
+        if (self.form.startswith("torch") or self.form == "xplane") and rng.random() < 0.4:
             for device in range(rng.choice((1, 2))):
                 for stream in rng.sample((7, 13, 20), rng.choice((1, 2))):
                     self.stream((device, stream), total)
@@ -156,7 +156,7 @@ class Maker:
         if self.form in ("torch", "torch micros", "jax", "xplane") and rng.random() < 0.7:
             process.steps = self.steps(rows[0], total)
             streams = [span.row for span in self.spans if span.row[0] not in (HOST,)]
-            if streams and rng.random() < 0.5:  # what the host did, as PyTorch repeats it for devices
+            if streams and self.form != "xplane" and rng.random() < 0.5:  # what the host did, as PyTorch repeats it for devices
                 self.spans += [Span(streams[0], f"ProfilerStep#{step.number}", "gpu_user_annotation", step.start,
                                     step.end, {"device": streams[0][0], "stream": streams[0][1]})
                                for step in process.steps]
@@ -211,6 +211,9 @@ class Maker:
             start = time + self.length(total / 8)
             time = start + self.length(total / 8)
             category, name = rng.choice(KERNELS)
+            if self.form == "xplane":
+                self.spans.append(Span(row, name, "", start, time))
+                continue
             arguments = {"device": row[0], "stream": row[1]}
             if category != "gpu_user_annotation" and self.correlation:
                 arguments["correlation"] = rng.randint(1, self.correlation)
@@ -431,43 +434,63 @@ def begins_and_ends(process, rng):
         yield from end_until(2 ** 63)
 
 
+class Plane:
+    """The rows of a host or a device."""
+
+    def __init__(self, space, name):
+        self.plane = space.planes.add(name=name, id=len(space.planes) + 1)
+        self.names = {}
+        self.stats = {}
+
+    def number_of(self, name):
+        if name not in self.names:
+            number = self.names[name] = len(self.names) + 1
+            self.plane.event_metadata[number].id = number
+            self.plane.event_metadata[number].name = name
+        return self.names[name]
+
+    def stat(self, event, name, **value):
+        if name not in self.stats:
+            number = self.stats[name] = len(self.stats) + 1
+            self.plane.stat_metadata[number].id = number
+            self.plane.stat_metadata[number].name = name
+        event.stats.add(metadata_id=self.stats[name], **value)
+
+
 def xplane_of(file):
     rng = random.Random(file.seed)
     (process,) = file.processes
     space = XSpace()
     space.hostnames.append(f"node{file.rank}")
-    plane = space.planes.add(name="/host:CPU", id=1)
+    planes = {HOST: Plane(space, "/host:CPU")}
     # Before 2024, lines had Unix times.
     clock = file.base if rng.random() < 0.3 else 0
-    names = {}
-
-    def number_of(name):
-        if name not in names:
-            names[name] = len(names) + 1
-            plane.event_metadata[names[name]].id = names[name]
-            plane.event_metadata[names[name]].name = name
-        return names[name]
-
-    plane.stat_metadata[5].id = 5
-    plane.stat_metadata[5].name = "step_num"
-    rows = sorted({each.row for each in [*process.spans, *process.steps]})
-    for row in rows:
-        of_row = [span for span in process.spans if span.row == row]
-        steps = [step for step in process.steps if step.row == row]
-        first = min(each.start for each in [*of_row, *steps])
-        first = rng.choice((0, first))
-        line = plane.lines.add(id=row[1], name=f"thread {row[1]}", timestamp_ns=clock + first)
+    has_groups = rng.random() < 0.3
+    for row in sorted({each.row for each in [*process.spans, *process.steps]}):
+        device, thread = row
+        if device not in planes:
+            planes[device] = Plane(space, f"/device:GPU:{device}")
+        plane = planes[device]
         # Of spans that begin together, the outer one comes first.
-        for each in sorted([*steps, *of_row], key=lambda each: (each.start, -each.end)):
+        events = sorted([each for each in [*process.steps, *process.spans] if each.row == row],
+                        key=lambda each: (each.start, -each.end))
+        first = rng.choice((0, events[0].start))
+        line = plane.plane.lines.add(id=thread, timestamp_ns=clock + first,
+                                     name=f"thread {thread}" if device == HOST else f"stream {thread}")
+        for each in events:
             is_step = isinstance(each, Step)
-            event = line.events.add(metadata_id=number_of("train" if is_step else each.name),
-                                    offset_ps=(each.start - first) * 1000, duration_ps=(each.end - each.start) * 1000)
-            if is_step:
-                event.stats.add(metadata_id=5, int64_value=each.number)
-    environment = space.planes.add(name="Task Environment", id=2)
-    environment.stat_metadata[1].id = 1
-    environment.stat_metadata[1].name = "profile_start_time"
-    environment.stats.add(metadata_id=1, uint64_value=file.base)
+            event = line.events.add(metadata_id=plane.number_of("train" if is_step else each.name))
+            # Times of a device are not whole nanoseconds.
+            event.offset_ps = (each.start - first) * 1000 + rng.choice((0, 0, 499))
+            event.duration_ps = (each.end - first) * 1000 + rng.choice((0, 499)) - event.offset_ps
+            event.duration_ps = max(event.duration_ps, 0)
+            if is_step and has_groups:
+                plane.stat(event, "group_id", int64_value=each.number)
+                plane.stat(event, "step_name", str_value=str(each.number))
+            elif is_step:
+                plane.stat(event, "step_num", int64_value=each.number)
+    environment = Plane(space, "Task Environment")
+    environment.stat(environment.plane, "profile_start_time", uint64_value=file.base)
     return space
 
 

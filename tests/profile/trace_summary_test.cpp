@@ -41,6 +41,12 @@ TEST(Summarize, CountsTheTotalOfARecursiveSpanOnce) {
   EXPECT_EQ(find(profile, "again").self, nanoseconds(100));
 }
 
+// A span that outlasts another by a rounding is inside it, and what follows it there is not.
+TEST(Summarize, CountsTheTotalOfACallThatBeginsAfterAnotherHasEnded) {
+  const Trace trace = SpanChain().op("mm", 0, 828).op("copy", 634, 957).op("mm", 932, 964).build();
+  EXPECT_EQ(find(summarize(trace), "mm").total, nanoseconds(828 + 32));
+}
+
 TEST(Summarize, GivesDetachedSpansNoSelfTime) {
   const Trace trace = SpanChain()
                           .op("inner", 0, 100)
