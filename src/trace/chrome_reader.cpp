@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <limits>
 #include <optional>
 #include <string>
@@ -74,6 +76,11 @@ std::string joined(const JsonValue& a, const JsonValue& b) {
   return a.text + '\0' + b.text;
 }
 
+/// Returns what the begin and the end of an asynchronous span have in common.
+std::string asyncKey(const ChromeEvent& event) {
+  return joined(event.category, event.id) + '\0' + event.processId.text;
+}
+
 /// Sorts the events of a file by row.
 class ContentsReader : public detail::ChromeEventSink {
  public:
@@ -86,8 +93,17 @@ class ContentsReader : public detail::ChromeEventSink {
   std::uint64_t others() const { return others_; }
 
  private:
+  /// Where a span is in contents_.
+  struct SpanPlace {
+    std::size_t row;
+    std::size_t index;
+  };
+
   std::size_t processOf(const JsonValue& id);
   std::size_t rowOf(const ChromeEvent& event);
+  TraceSpan& spanAt(const SpanPlace& place) {
+    return contents_.rows[place.row].thread.spans[place.index];
+  }
 
   void takeMetadata(const ChromeEvent& event);
   void takeThreadName(const ChromeEvent& event);
@@ -112,9 +128,10 @@ class ContentsReader : public detail::ChromeEventSink {
   std::unordered_map<std::string, std::size_t> rows_;
   std::unordered_map<std::string, std::size_t> flows_;
   std::unordered_map<std::string, std::size_t> counters_;
-  std::unordered_map<std::string, std::pair<std::size_t, std::size_t>> openSpans_;  // row, span
-  std::uint64_t others_ = 0;
+  /// Asynchronous spans that have not ended, of one id from the outermost to the innermost.
+  std::unordered_map<std::string, std::vector<SpanPlace>> openAsync_;
   std::unordered_map<std::size_t, std::vector<std::size_t>> openSlices_;  // by row
+  std::uint64_t others_ = 0;
 };
 
 std::size_t ContentsReader::processOf(const JsonValue& id) {
@@ -324,18 +341,29 @@ void ContentsReader::beginAsync(const ChromeEvent& event, std::int64_t time) {
     span.flags |= kDetached;
   }
   const std::size_t row = rowOf(event);
-  openSpans_[joined(event.category, event.id) + '\0' + event.processId.text] = {
-      row, contents_.rows[row].thread.spans.size() - 1};
+  openAsync_[asyncKey(event)].push_back({row, contents_.rows[row].thread.spans.size() - 1});
 }
 
+/// Ends the innermost span of the id that has the event's name. The end may have no name.
 bool ContentsReader::endAsync(const ChromeEvent& event, std::int64_t time) {
-  const auto open = openSpans_.find(joined(event.category, event.id) + '\0' + event.processId.text);
-  if (open == openSpans_.end()) {
+  const auto found = openAsync_.find(asyncKey(event));
+  if (found == openAsync_.end()) {
     return false;
   }
-  const auto [row, index] = open->second;
-  TraceSpan& span = contents_.rows[row].thread.spans[index];
-  openSpans_.erase(open);
+  std::vector<SpanPlace>& open = found->second;
+  // Ends without a begin must not make the search long.
+  constexpr std::size_t kMaxNested = 64;
+  const auto outermost =
+      open.rbegin() + static_cast<std::ptrdiff_t>(std::min(open.size(), kMaxNested));
+  const auto named = std::find_if(open.rbegin(), outermost, [&](const SpanPlace& place) {
+    return contents_.tables.names()[spanAt(place).name].text == event.name.text;
+  });
+  const auto ended = named == outermost ? open.end() - 1 : named.base() - 1;
+  TraceSpan& span = spanAt(*ended);
+  open.erase(ended);
+  if (open.empty()) {
+    openAsync_.erase(found);
+  }
   if (time < span.start) {
     return false;
   }

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -26,8 +27,10 @@ using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Pair;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
+using ::testing::UnorderedElementsAre;
 
 class ChromeReader : public ::testing::Test {
  protected:
@@ -324,6 +327,23 @@ TEST_F(ChromeReader, PairsIdsThatAreUniqueWithinTheirScope) {
   ASSERT_THAT(spans, SizeIs(2));
   EXPECT_EQ(spans[0].duration, 9000);
   EXPECT_EQ(spans[1].duration, 18'000);
+}
+
+TEST_F(ChromeReader, NestsAsynchronousSpansOfOneId) {
+  const Trace trace = readProcess(R"(
+      {"ph":"b","name":"outer","cat":"c","id":1,"pid":1,"tid":1,"ts":1},
+      {"ph":"b","name":"inner","cat":"c","id":1,"pid":1,"tid":1,"ts":2},
+      {"ph":"e","cat":"c","id":1,"pid":1,"tid":1,"ts":10},
+      {"ph":"b","name":"longer","cat":"c","id":1,"pid":1,"tid":1,"ts":12},
+      {"ph":"e","name":"outer","cat":"c","id":1,"pid":1,"tid":1,"ts":20},
+      {"ph":"e","name":"longer","cat":"c","id":1,"pid":1,"tid":1,"ts":30})");
+  EXPECT_EQ(trace.dropped, 0u);
+  std::map<std::string, std::int64_t> durations;
+  for (const TraceSpan& span : trace.threads.at(0).spans) {
+    durations[trace.names[span.name].text] = span.duration;
+  }
+  EXPECT_THAT(durations, UnorderedElementsAre(Pair("outer", 19'000), Pair("inner", 8000),
+                                              Pair("longer", 18'000)));
 }
 
 // The other form of the format, whose list need not end.
