@@ -49,6 +49,7 @@ class Step:
     row: tuple
     start: int
     end: int
+    overhang: int = 0  # how much later, by a rounding, the file says that it ends: inside the next step
 
 
 @dataclasses.dataclass
@@ -249,6 +250,10 @@ class Maker:
             steps.append(Step(number, row, time, end))
             time = end + rng.choice((0, 0, self.length(total / 10)))
             number += 1
+        if self.form.startswith("torch"):
+            for step, following in zip(steps, steps[1:]):
+                if step.end == following.start and rng.random() < 0.3:
+                    step.overhang = min(self.unit, following.end - following.start)
         return steps
 
     def memory(self, rows, total):
@@ -387,7 +392,8 @@ def process_events(file, process, rng):
         if file.form == "jax":
             yield slice_of(step.row, "train", "", step.start, step.end, {"step_num": str(step.number)})
         else:
-            yield slice_of(step.row, f"ProfilerStep#{step.number}", "user_annotation", step.start, step.end, {})
+            yield slice_of(step.row, f"ProfilerStep#{step.number}", "user_annotation", step.start,
+                           step.end + step.overhang, {})
     for span in process.spans:
         if span.id is not None:
             continue

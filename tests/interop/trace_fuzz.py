@@ -269,6 +269,8 @@ def compare_copy(kind, copy, processes):
         expected = expected_spans(processes, lambda process, row: (process, *row))
     for problem in problems:
         yield f"{kind}: {problem[0]}", problem[1]
+    if "xplane" not in copy:
+        expected += expected_points(processes)
     if found != expected:
         yield f"{kind}: spans", f"lost {list((expected - found).items())[:4]}\nnew {list((found - expected).items())[:4]}"
     if "xplane" in copy and raw_to_tool_data:
@@ -285,6 +287,18 @@ def expected_spans(processes, place):
             spans[place(number, step.row), f"ProfilerStep#{step.number}", file.base + step.start,
                   file.base + step.end] += 1
     return spans
+
+
+def expected_points(processes):
+    """Memory events and counters."""
+    points = collections.Counter()
+    for number, (file, process) in enumerate(processes):
+        for event in process.memory:
+            points[number, "[memory]", file.base + event.time, event.bytes] += 1
+        for counter in process.counters:
+            for time, value in counter.points:
+                points[number, counter.name, file.base + time, value] += 1
+    return points
 
 
 def refuse(constant):
@@ -329,6 +343,10 @@ def spans_of_chrome(path):
         else:
             if event["ph"] in "sf":
                 arrows[event["cat"], event["id"], event["ph"]].append((place, time_of(event["ts"])))
+            elif event["name"] == "[memory]":
+                spans[place[0], "[memory]", time_of(event["ts"]), event["args"]["Bytes"]] += 1
+            elif event["ph"] == "C" and event.get("cat") != "memory":
+                spans[place[0], event["name"], time_of(event["ts"]), float(event["args"]["value"])] += 1
             continue
         spans[place, event["name"], start, end] += 1
     for row, slices in rows.items():
@@ -374,6 +392,12 @@ def spans_of_perfetto(path):
     # Kineto's names of streams end in a blank.
     spans = collections.Counter(((numbers[span.process], str(span.thread).strip()), span.name, span.start, span.end)
                                 for span in model.slices)
+    for process, _, name, time, values in model.instants:
+        if name == "[memory]":
+            spans[numbers[process], name, time, dict(values)["Bytes"]] += 1
+    for (process, name), points in model.counters.items():
+        for time, value in () if name.startswith("memory of ") else points:
+            spans[numbers[process], name, time, value] += 1
     return spans, problems
 
 

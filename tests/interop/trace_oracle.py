@@ -129,21 +129,21 @@ def steps(process):
                 break
             is_beside, is_nccl, is_computing = (any(a <= start and end <= b for a, b in pairs)
                                                 for pairs in (beside, nccl, computing))
-            opened = [spans[index] for index in is_open]
-            parts[part_at(opened, has_nodes, is_beside, is_nccl and not is_computing)] += end - start
+            parts[part_at(spans, is_open, has_nodes, is_beside, is_nccl and not is_computing)] += end - start
         answers.append((step.number, parts))
     return answers
 
 
-def part_at(opened, has_nodes, is_beside, waits_for_device):
-    """The part to which a moment belongs in which these spans are open."""
-    if not opened:
+def part_at(spans, is_open, has_nodes, is_beside, waits_for_device):
+    """The part to which a moment belongs in which spans of these indices are open."""
+    if not is_open:
         return "transfer" if is_beside else "other"
+    opened = [spans[index] for index in is_open]
     owner = opened[-1]
     owns = [part for part in (part_of(span, has_nodes) for span in opened) if part]
     is_operator = owner.category == "cpu_op"
     is_call = owner.category == "cuda_runtime"
-    in_operator = is_operator or (is_call and is_in_operator(owner, opened, has_nodes))
+    in_operator = is_operator or (is_call and is_in_operator(spans, is_open[-1], has_nodes))
     part = owns[-1] if owns else "forward" if in_operator else "other"
     if is_beside and not is_operator and not is_call and part_of(owner, has_nodes) in (None, "backward", "optimizer"):
         return "transfer" if part in ("other", "backward") else part
@@ -152,13 +152,15 @@ def part_at(opened, has_nodes, is_beside, waits_for_device):
     return part
 
 
-def is_in_operator(span, opened, has_nodes):
-    """Returns whether an operator is around a span: it lasts longer, but for a rounding."""
-    for outer in reversed(opened[:opened.index(span)]):
-        outside = span.end - outer.end
-        if outside <= min(ROUNDING, max(0, outer.end - span.start)):
+def is_in_operator(spans, index, has_nodes):
+    """Returns whether a span begins in an operator that lasts longer, but for a rounding."""
+    span = spans[index]
+    for number in range(index - 1, -1, -1):
+        outer = spans[number]
+        inside = outer.end - span.start
+        if inside > 0 and span.end - outer.end <= min(ROUNDING, inside):
             is_operator = outer.category == "cpu_op" and part_of(outer, has_nodes) in (None, "backward")
-            return is_operator and outer.name != NODE or is_in_operator(outer, opened, has_nodes)
+            return is_operator and outer.name != NODE or is_in_operator(spans, number, has_nodes)
     return False
 
 
