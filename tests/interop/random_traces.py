@@ -12,6 +12,7 @@ import re
 from xplane_messages import XSpace
 
 HOST = -1  # the device of a thread
+OVERHEAD = (HOST, -1)  # the row of what Kineto itself did
 MICRO = 1000
 BASE = 1_795_737_600_000_000_000
 
@@ -147,7 +148,7 @@ class Maker:
                 for stream in rng.sample((7, 13, 20), rng.choice((1, 2))):
                     self.stream((device, stream), total)
         if self.form == "torch" and rng.random() < 0.3:
-            self.spans.append(Span((HOST, -1), "Activity Buffer Request", "overhead", self.began,
+            self.spans.append(Span(OVERHEAD, "Activity Buffer Request", "overhead", self.began,
                                    self.began + self.length(total)))
         if self.form == "list":
             self.asynchronous(rows, total)
@@ -156,8 +157,9 @@ class Maker:
         process = Process(pid, self.spans)
         if self.form in ("torch", "torch micros", "jax", "xplane") and rng.random() < 0.7:
             process.steps = self.steps(rows[0], total)
-            streams = [span.row for span in self.spans if span.row[0] not in (HOST,)]
-            if streams and self.form != "xplane" and rng.random() < 0.5:  # what the host did, as PyTorch repeats it for devices
+            streams = [span.row for span in self.spans if span.row[0] != HOST]
+            # PyTorch repeats for devices what the host did.
+            if streams and self.form != "xplane" and rng.random() < 0.5:
                 self.spans += [Span(streams[0], f"ProfilerStep#{step.number}", "gpu_user_annotation", step.start,
                                     step.end, {"device": streams[0][0], "stream": streams[0][1]})
                                for step in process.steps]
@@ -326,7 +328,7 @@ def in_order(events, rng):
     return [{name: value for name, value in event.items() if name[0] != "_"} for event in sorted(events, key=key)]
 
 
-def micros(nanos, rng, is_duration=False):
+def micros(nanos, rng):
     """A time in one of the forms in which it is written."""
     whole, rest = divmod(nanos, MICRO)
     if rest == 0 and rng.random() < 0.7:
@@ -354,7 +356,7 @@ def metadata_events(file, rng):
         for device in sorted({span.row[0] for span in process.spans} - {HOST}):
             events.append({"name": "process_labels", "ph": "M", "pid": device, "tid": 0,
                            "args": {"labels": f"GPU {device}"}})
-        for device, thread in sorted({span.row for span in process.spans} - {(HOST, -1)}):
+        for device, thread in sorted({span.row for span in process.spans} - {OVERHEAD}):
             pid = process.pid if device == HOST else device
             if rng.random() < 0.7:
                 events.append({"name": "thread_name", "ph": "M", "pid": pid, "tid": thread, "args": {
@@ -370,9 +372,10 @@ def process_events(file, process, rng):
         return
 
     def slice_of(row, name, category, start, end, arguments):
-        event = {"ph": "X", "cat": category, "name": name, "pid": -1 if row == (HOST, -1) else process.pid if row[0] == HOST else row[0],
-                 "tid": row[1] if row != (HOST, -1) else 0, "ts": micros(start, rng), "dur": micros(end - start, rng), "_start": start,
-                 "_end": end}
+        device, thread = row
+        pid, tid = (-1, 0) if row == OVERHEAD else (process.pid if device == HOST else device, thread)
+        event = {"ph": "X", "cat": category, "name": name, "pid": pid, "tid": tid, "ts": micros(start, rng),
+                 "dur": micros(end - start, rng), "_start": start, "_end": end}
         if not category:
             del event["cat"]
         if arguments or rng.random() < 0.5:
@@ -407,11 +410,10 @@ def process_events(file, process, rng):
         inner = [other for other in process.spans if other.id == span.id and other is not span]
         if inner and inner[0].name == "request":
             continue
-        for phase, each in [("b", span), *[("b", other) for other in inner], *[("e", other) for other in inner],
-                            ("e", span)]:
+        begins = [("b", each, each.start) for each in (span, *inner)]
+        for phase, each, time in (*begins, *(("e", each, each.end) for each in (*inner, span))):
             yield {"ph": phase, "cat": each.category, "name": each.name, "id": each.id, "pid": process.pid,
-                   "tid": each.row[1], "ts": micros(each.start if phase == "b" else each.end, rng), "_start": 0,
-                   "_end": 0}
+                   "tid": each.row[1], "ts": micros(time, rng), "_start": 0, "_end": 0}
     for event in process.memory:
         yield {"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": process.pid,
                "tid": event.row[1], "ts": micros(event.time, rng), "_start": event.time, "_end": event.time,

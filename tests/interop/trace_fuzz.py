@@ -10,8 +10,8 @@ Writes random valid traces (random_traces.py), and compares with what they mean 
 - the spans, steps and arrows of the copies as .json, .pftrace, .xplane.pb and .folded, and of `merge-traces`: none is
   missing, none has another time, and the slices of each track nest, as viewers require,
 - what XProf's trace viewer draws of the profiles,
-- what HolisticTraceAnalysis reads of PyTorch's traces and of the copies. Its successor traceinsight has the same module:
-  `pip install --no-deps --target DIR traceinsight` and PYTHONPATH=DIR test that.
+- what HolisticTraceAnalysis reads of PyTorch's traces and of the copies. Its successor traceinsight has the same
+  module: `pip install --no-deps --target DIR traceinsight` and PYTHONPATH=DIR test that.
 
 Prints each kind of finding once, with the smallest job that has it; exits with 1 if there is any. The same seed and
 number of jobs give the same jobs.
@@ -38,7 +38,7 @@ from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace
 import trace_oracle
 from patience import PATIENCE_SECONDS
 from perfetto_model import Model
-from random_traces import HOST, random_job, rng_of, smaller, write
+from random_traces import HOST, OVERHEAD, random_job, rng_of, smaller, write
 from xplane_messages import XSpace
 
 try:
@@ -233,7 +233,9 @@ def compare_copies(directory, processes, paths, profiles):
                 yield f"{form} as {ending}: notes about our own trace", notes
             for (_, process), got, expected in zip(processes, json.loads(output)["traces"], profiles):
                 # An XProf profile does not say which of two equal spans is inside the other, if one crosses others.
-                left_out = {"file"} | ({"operators", "steps"} if ending == "xplane.pb" and has_twins(process) else set())
+                left_out = {"file"}
+                if ending == "xplane.pb" and has_twins(process):
+                    left_out |= {"operators", "steps"}
                 yield from compare_again(f"{form} as {ending}, read again", got, expected, left_out)
     if len(processes) > 1 or len(paths) > 1:
         for ending in ("json", "pftrace.gz"):
@@ -257,8 +259,8 @@ def compare_again(kind, got, expected, left_out):
 
 def compare_copy(kind, copy, processes):
     if "xplane" in copy:
-        (file, process), = processes
-        found, problems = spans_of_xplane(copy, file)
+        (_, process), = processes
+        found, problems = spans_of_xplane(copy)
         expected = expected_spans(processes, lambda process, row: "thread" if row[0] == HOST else row[0])
     elif "pftrace" in copy:
         found, problems = spans_of_perfetto(copy)
@@ -272,16 +274,17 @@ def compare_copy(kind, copy, processes):
     if "xplane" not in copy:
         expected += expected_points(processes)
     if found != expected:
-        yield f"{kind}: spans", f"lost {list((expected - found).items())[:4]}\nnew {list((found - expected).items())[:4]}"
+        lost, new = (list(rest.items())[:4] for rest in (expected - found, found - expected))
+        yield f"{kind}: spans", f"lost {lost}\nnew {new}"
     if "xplane" in copy and raw_to_tool_data:
-        yield from compare_drawn(kind, copy, file, process)
+        yield from compare_drawn(kind, copy, process)
 
 
 def expected_spans(processes, place):
     spans = collections.Counter()
     for number, (file, process) in enumerate(processes):
         for span in process.spans:
-            row = span.row if span.row != (HOST, -1) else (HOST, 0)
+            row = span.row if span.row != OVERHEAD else (HOST, 0)
             spans[place(number, row), span.name, file.base + span.start, file.base + span.end] += 1
         for step in process.steps:
             spans[place(number, step.row), f"ProfilerStep#{step.number}", file.base + step.start,
@@ -401,7 +404,7 @@ def spans_of_perfetto(path):
     return spans, problems
 
 
-def spans_of_xplane(path, file):
+def spans_of_xplane(path):
     space, problems = XSpace(), []
     try:
         with open(path, "rb") as content:
@@ -447,8 +450,8 @@ def without_log():
         os.close(kept)
 
 
-def compare_drawn(kind, copy, file, process):
-    """XProf draws each span, one of no length as an instant, and a step with its number as name."""
+def compare_drawn(kind, copy, process):
+    """XProf draws each span, one of no length as an instant."""
     with without_log():
         data, _ = raw_to_tool_data.xspace_to_tool_data([copy], "trace_viewer", {})
     drawn = collections.Counter(event["name"] for event in json.loads(data)["traceEvents"]
@@ -473,7 +476,8 @@ def compare_stacks(processes, copy):
             calls[frame] += count
     for name in expected.keys() | got.keys():
         if abs(got[name] - expected[name]) > 0.5 * calls[name] + 0.01:
-            yield f"{processes[0][0].form} as folded: self time", f"{name!r}: got {got[name]}; expected {expected[name]} us"
+            yield (f"{processes[0][0].form} as folded: self time",
+                   f"{name!r}: got {got[name]}; expected {expected[name]} us")
 
 
 # --- HolisticTraceAnalysis
