@@ -235,7 +235,7 @@ def compare_copies(directory, processes, paths, profiles):
                 # An XProf profile does not say which of two equal spans is inside the other, if one crosses others.
                 left_out = {"file"}
                 if ending == "xplane.pb" and has_twins(process):
-                    left_out |= {"operators", "steps"}
+                    left_out |= {"operators", "steps", "devices"}
                 yield from compare_again(f"{form} as {ending}, read again", got, expected, left_out)
     if len(processes) > 1 or len(paths) > 1:
         for ending in ("json", "pftrace.gz"):
