@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "steptape/base/export.h"
 #include "steptape/trace/trace.h"
 
 namespace steptape::detail {
@@ -17,7 +18,7 @@ enum class NameMeaning { kCollective, kWait, kInput, kForward, kBackward, kOptim
 ///
 /// @param kind The kind by the category of the span: names of XLA, TensorFlow and Horovod are
 ///             common words, so they count in spans of kZone only.
-std::optional<NameMeaning> meaningOf(std::string_view name, SpanKind kind);
+STEPTAPE_EXPORT std::optional<NameMeaning> meaningOf(std::string_view name, SpanKind kind);
 
 /// Sets the kind of names whose meaning has one: kCollective, kWait or kInput. Names keep their
 /// category.
