@@ -80,20 +80,19 @@ TEST(JobUsage, IsWhatTheProcessHasUsed) {
 
 TEST(JobUsage, CountsTheCoresOfANodeOnceHoweverManyRanksItHas) {
   Communicator alone;
-  const double cores = measureJobUsage(alone).cores;
+  const JobUsage before = measureJobUsage(alone);
   testing::runRanks(8, [&](Communicator& ranks) {
     const JobUsage usage = measureJobUsage(ranks);
-    EXPECT_NEAR(usage.cores, cores, 1e-9);
-    EXPECT_NEAR(usage.peakBytes, 8 * usage.largestPeakBytes, 0.05 * usage.peakBytes);
+    EXPECT_NEAR(usage.cores, before.cores, 1e-9);
+    // The ranks are threads of one process, whose peak grows while they read it one after another.
+    EXPECT_GE(usage.peakBytes, 8 * before.peakBytes);
+    EXPECT_LE(usage.peakBytes, 8 * usage.largestPeakBytes);
   });
 }
 
 TEST(JobUsage, TakesWhatSlurmHasGiven) {
   Communicator alone;
-  const JobUsage here = measureJobUsage(alone);
-  if (std::isfinite(here.memoryLimitBytes)) {
-    GTEST_SKIP() << "a control group limits the memory of this process";
-  }
+  const bool isLimited = std::isfinite(measureJobUsage(alone).memoryLimitBytes);
   const std::array<std::array<const char*, 2>, 2> given = {
       {{"SLURM_CPUS_ON_NODE", "1"}, {"SLURM_MEM_PER_CPU", "2048"}}};
   for (const auto& variable : given) {
@@ -106,6 +105,9 @@ TEST(JobUsage, TakesWhatSlurmHasGiven) {
     unsetenv(name);
   }
   EXPECT_EQ(byCore.cores, 1);
+  if (isLimited) {
+    GTEST_SKIP() << "a control group limits the memory of this process, which comes before Slurm's";
+  }
   EXPECT_EQ(byCore.memoryLimitBytes, 2048 * kMebibyte);
   EXPECT_EQ(byNode.memoryLimitBytes, 900 * kMebibyte);
 }
