@@ -110,7 +110,6 @@ bool BoundedJsonText::readInspected() {
   return pass(byte);
 }
 
-/// Finds the bytes that only continue the current string, number or white space.
 /// Passes on NaN, Infinity or -Infinity as a string.
 /// @param byte The first byte, or that of anything else.
 /// @return whether a byte was passed on.
@@ -143,6 +142,7 @@ bool BoundedJsonText::passNonFinite(char byte) {
   return pass(isWhole ? '"' : byte);
 }
 
+/// Finds the bytes that only continue the current string, number or white space.
 void BoundedJsonText::findPlain() {
   if (place_ == Place::kString) {
     isHalfPair_ = runOf(kOfString, kMaxStringBytes, &stringBytes_) == 0 && isHalfPair_;

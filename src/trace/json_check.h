@@ -16,7 +16,7 @@ namespace steptape::detail {
 /// exponents of more than two, which may be beyond a double.
 ///
 /// @threads Thread-safe.
-/// @cost    Two passes; no allocation.
+/// @cost    That of the parser, which keeps one string or number at a time.
 /// @source  RFC 8259
 STEPTAPE_EXPORT bool isJson(std::string_view text);
 

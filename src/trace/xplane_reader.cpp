@@ -281,8 +281,8 @@ class PlaneReader {
   /// Other writers may have stats of the same names with any text.
   static void makeJson(SpanDetails* details) {
     for (std::string* const json : {&details->shapes, &details->types}) {
-      if (!json->empty() && !detail::isJson(*json)) {
-        *json = detail::jsonString(*json);
+      if (!json->empty()) {
+        *json = detail::validJson(*json);
       }
     }
     if (!details->arguments.empty() && !detail::areJsonMembers(details->arguments)) {
