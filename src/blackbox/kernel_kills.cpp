@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/text.h"
+#include "base/number_text.h"
 
 // Calls only what a signal handler may call: opendir() would allocate.
 
@@ -46,30 +46,16 @@ class OpenFile {
   const int number_;
 };
 
-/// Returns the number of the line "oom_kill 3"; -1 if there is none.
-std::int64_t killsInText(std::string_view text) noexcept {
-  constexpr std::string_view kKey = "oom_kill ";
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (startsWith(line, kKey)) {
-      line.remove_prefix(kKey.size());
-      std::int64_t number = 0;
-      for (const char c : line) {
-        number = number * 10 + (c - '0');
-      }
-      return number;
-    }
-  }
-  return -1;
-}
-
+/// Returns the number of the line "oom_kill 3"; -1 if it is unknown.
 std::int64_t killsOfGroup(int group, bool isVersion2) noexcept {
   const OpenFile file(group, isVersion2 ? "memory.events" : "memory.oom_control", 0);
   std::array<char, 512> text;
   const ssize_t bytes = file.number() < 0 ? 0 : ::read(file.number(), text.data(), text.size());
-  return bytes <= 0 ? -1 : killsInText({text.data(), static_cast<std::size_t>(bytes)});
+  if (bytes <= 0) {
+    return -1;
+  }
+  const auto kills = numberAfter({text.data(), static_cast<std::size_t>(bytes)}, "oom_kill ");
+  return kills ? static_cast<std::int64_t>(*kills) : -1;
 }
 
 bool mayBeGroup(const Entry& entry) noexcept {

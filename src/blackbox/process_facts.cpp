@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/control_group_directories.h"
-#include "base/text.h"
+#include "base/number_text.h"
 #include "base/whole_file.h"
 #include "blackbox/job_identity.h"
 
@@ -41,21 +41,6 @@ std::int64_t leadingNumber(const std::string& text) {
   char* end = nullptr;
   const long long number = std::strtoll(text.c_str(), &end, 10);
   return end == text.c_str() ? -1 : number;
-}
-
-/// Returns the number after `key` at the start of a line; -1 if there is no such line.
-std::int64_t numberAfter(const std::string& text, std::string_view key) {
-  std::size_t at = 0;
-  while (at < text.size()) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string line = text.substr(at, end - at);
-    if (startsWith(line, key) && line.size() > key.size() &&
-        (line[key.size()] == ' ' || line[key.size()] == '\t')) {
-      return leadingNumber(line.substr(key.size() + 1));
-    }
-    at = end + 1;
-  }
-  return -1;
 }
 
 std::int64_t residentBytes() {
@@ -135,7 +120,7 @@ std::string commandLine() {
 }
 
 bool isTraced() {
-  return numberAfter(textOfFile("/proc/self/status"), "TracerPid:") > 0;
+  return numberAfter(textOfFile("/proc/self/status"), "TracerPid:").value_or(0) > 0;
 }
 
 MemoryUse measureMemory(const ControlGroupDirectories& groups) {

@@ -15,6 +15,7 @@
 
 #include "steptape/base/clock.h"
 
+#include "base/number_text.h"
 #include "base/process_stat.h"
 #include "blackbox/process_facts.h"
 #include "machine/system_file.h"

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/control_group_directories.h"
+#include "base/number_text.h"
 #include "machine/system_file.h"
 
 namespace steptape::detail {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "base/number_text.h"
 #include "machine/control_group.h"
 #include "machine/counter_rate.h"
 #include "machine/network_counters.h"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unistd.h>
 
+#include "base/number_text.h"
 #include "machine/system_file.h"
 
 namespace steptape::detail {

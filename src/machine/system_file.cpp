@@ -3,9 +3,7 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <fcntl.h>
-#include <system_error>
 #include <unistd.h>
 
 namespace steptape::detail {
@@ -44,29 +42,6 @@ std::string systemFile(const std::string& path) {
   std::string text;
   static_cast<void>(readSystemFile(path, &text));
   return text;
-}
-
-std::optional<std::uint64_t> takeNumber(std::string_view* text) {
-  text->remove_prefix(std::min(text->find_first_not_of(" \t"), text->size()));
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
-  if (error != std::errc()) {
-    return std::nullopt;
-  }
-  text->remove_prefix(static_cast<std::size_t>(end - text->data()));
-  return number;
-}
-
-std::optional<std::uint64_t> numberAfter(std::string_view text, std::string_view key) {
-  while (!text.empty()) {
-    if (text.substr(0, key.size()) == key) {
-      text.remove_prefix(key.size());
-      return takeNumber(&text);
-    }
-    const std::size_t end = text.find('\n');
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  }
-  return std::nullopt;
 }
 
 }  // namespace steptape::detail
