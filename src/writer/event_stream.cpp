@@ -2,21 +2,15 @@
 #include "writer/event_stream.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <list>
 #include <system_error>
 #include <utility>
 #include <variant>
 
-#include "steptape/event/plugin_content.h"
-
-#include "base/got_expected.h"
 #include "base/little_endian.h"
-#include "base/text.h"
 #include "event/event_codec.h"
 #include "event/scalar_event_view.h"
-#include "event/value_metadata.h"
 #include "tfrecord/open_record.h"
 #include "tfrecord/record_format.h"
 #include "writer/file_head.h"
@@ -41,59 +35,6 @@ bool countsAsScalars(std::string_view payload, std::uint64_t* values) {
   return isScalars;
 }
 
-// TensorBoard's tag for the graph of a run.
-// @source tensorboard/plugins/graph/metadata.py, RUN_GRAPH_NAME
-constexpr char kGraphTag[] = "__run_graph__";
-constexpr char kGraphKind[] = "graph";
-constexpr char kRunMetadataKind[] = "measurements of a graph";
-
-/// Returns the kind by which TensorBoard takes a value, which is a plugin's name; empty if the
-/// value does not state it.
-std::string_view kindOf(const event::Value& value) {
-  if (value.metadata && !value.metadata->pluginName.empty()) {
-    return value.metadata->pluginName;
-  }
-  const char* const plugin = pluginOfField(value.data);
-  return plugin == nullptr ? std::string_view() : std::string_view(plugin);
-}
-
-/// Returns whether values of this kind state something about the whole run, so that a later one
-/// replaces an earlier one on purpose.
-bool isWrittenAgain(std::string_view kind) {
-  return kind == event::kHparamsPlugin || kind == event::kCustomScalarsPlugin;
-}
-
-/// Returns why TensorBoard does not show a value that a caller has made; empty if it does, as far
-/// as its form tells.
-std::string formProblem(const event::Value& value, std::string_view kind) {
-  const auto* const tensor = std::get_if<event::Tensor>(&value.data);
-  if (kind.empty()) {
-    return gotExpected("a tensor without a plugin", "metadata that names one") +
-           ": no page of TensorBoard shows the tag";
-  }
-  const bool isBlob = kind == event::kImagesPlugin || kind == event::kAudioPlugin;
-  if (isBlob && isNoBlobName(value.tag)) {
-    return gotExpected("a quotation mark, a backslash or a control character in the tag", "none") +
-           ": TensorBoard's data server does not show " + std::string(kind) + " of such a tag";
-  }
-  if (kind != event::kScalarsPlugin || std::holds_alternative<float>(value.data) ||
-      (tensor != nullptr && tensor->type == event::TensorType::kFloat && tensor->shape.empty() &&
-       tensor->content.size() == sizeof(float))) {
-    return {};
-  }
-  const std::string got =
-      tensor == nullptr
-          ? "no number"
-          : "a tensor of type " + std::to_string(static_cast<int>(tensor->type)) + ", shape (" +
-                commaSeparated(tensor->shape) + ") and " + counted(tensor->content.size(), "byte");
-  return gotExpected(got, "a scalar of type 1, DT_FLOAT") +
-         ": TensorBoard's data server does not show it, and the Python loader not every type";
-}
-
-bool isSame(float a, float b) {
-  return a == b || (std::isnan(a) && std::isnan(b));
-}
-
 }  // namespace
 
 EventStream::EventStream(RunContext* context, std::string directory, OpenFiles* openFiles,
@@ -104,7 +45,8 @@ EventStream::EventStream(RunContext* context, std::string directory, OpenFiles* 
       log_(log),
       number_(log->nextStream()),
       coalesceSeconds_(std::chrono::duration<double>(context->options().coalesceWindow).count()),
-      purgeFrom_(context->options().purgeStep) {}
+      purgeFrom_(context->options().purgeStep),
+      tags_(context, directory_) {}
 
 Status EventStream::create(double wallTime) {
   if (!file_.created()) {
@@ -164,7 +106,7 @@ void EventStream::beginEvent(std::int64_t step, double wallTime, bool exact) {
 }
 
 void EventStream::describe(ScalarSeries* series) {
-  noteKind(series->tag, event::kScalarsPlugin);
+  tags_.noteScalars(series->tag);
   series->describedInFile = fileSerial_;
   if (series->bytes.hasMetadata()) {
     described_.emplace(series->tag, series->metadata);
@@ -181,7 +123,7 @@ void EventStream::addEvent(event::Event::What what, std::int64_t step, double wa
   auto* const summary = std::get_if<event::Summary>(&event.what);
   const std::size_t values = summary != nullptr ? summary->values.size() : 1;
   const bool isFirst = pendingBytes() == 0;
-  noteValues(event);
+  tags_.noteValues(event);
   try {
     if (summary != nullptr) {
       for (event::Value& value : summary->values) {
@@ -203,7 +145,7 @@ void EventStream::addScalarAtLastStep(ScalarSeries* series, float value, std::in
   const bool isFirst = series->lastStep == ScalarSeries::kNoStep;
   // Skips a repeated point: tensorboard-reducer rejects two points at one step, and the curve would
   // get a knee.
-  if (isFirst || !isSame(value, series->lastValue)) {
+  if (isFirst || !isSameValue(value, series->lastValue)) {
     // The curve shall end with this value, so that readers may overwrite its last point.
     const std::int64_t last = std::exchange(series->lastStep, ScalarSeries::kNoStep);
     addScalar(series, value, isFirst ? step : last, wallTime, exact);
@@ -234,120 +176,8 @@ void EventStream::describeOnce(event::Value* value) {
   }
 }
 
-/// Reports values that TensorBoard will not show because of earlier ones.
-void EventStream::noteValues(const event::Event& event) {
-  if (const auto* const summary = std::get_if<event::Summary>(&event.what)) {
-    for (const event::Value& value : summary->values) {
-      TagNote* const note = noteKind(value.tag, kindOf(value));
-      noteForm(value, note);
-      if (!isWrittenAgain(note->kind)) {
-        noteStep(value.tag, event.step, note);
-      }
-    }
-  } else if (const auto* const run = std::get_if<event::TaggedRunMetadata>(&event.what)) {
-    noteStep(run->tag, event.step, noteKind(run->tag, kRunMetadataKind));
-  } else if (std::holds_alternative<event::GraphDef>(event.what)) {
-    TagNote* const note = noteKind(kGraphTag, kGraphKind);
-    if (note->lastStep && stepsRepeated_.insert(kGraphTag).second) {
-      report(directory_,
-             "got a second graph; expected one for each run: TensorBoard's data server "
-             "shows only the last one, its Python loader only the first");
-    }
-    note->lastStep = event.step;
-  }
-}
-
-/// Reports a value of another kind than the first value of its tag, once per tag.
-/// @param kind Empty if the value does not state it.
-EventStream::TagNote* EventStream::noteKind(const std::string& tag, std::string_view kind) {
-  const auto [known, isFirst] = tags_.try_emplace(tag);
-  TagNote* const note = &known->second;
-  if (isFirst) {
-    note->kind = kind;
-  } else if (!kind.empty() && kind != note->kind && !std::exchange(note->isReported, true)) {
-    const std::string first = note->kind.empty() ? "a tensor without a plugin" : note->kind;
-    report(quoted(tag) + " in " + directory_,
-           gotExpected(std::string(kind) + " after " + first, "one kind of value for each tag") +
-               ": TensorBoard regards all values of the tag as " + first +
-               ", and shows nothing of it, or not all. Give the " + std::string(kind) +
-               " another tag");
-  }
-  return note;
-}
-
-/// Reports a value that TensorBoard cannot show as the tag's kind, once per tag.
-void EventStream::noteForm(const event::Value& value, TagNote* note) {
-  if (note->isReported) {
-    return;
-  }
-  const std::string problem = formProblem(value, note->kind);
-  if (!problem.empty()) {
-    note->isReported = true;
-    report(quoted(value.tag) + " in " + directory_, problem);
-  }
-}
-
-void EventStream::noteStep(const std::string& tag, std::int64_t step, TagNote* note) {
-  if (note->lastStep && step < *note->lastStep) {
-    noteStepBack(tag, *note->lastStep, step);
-  } else if (note->lastStep == step) {
-    noteRepeatedStep(tag, step);
-  }
-  note->lastStep = step;
-}
-
-void EventStream::noteOldStep(ScalarSeries* series, float value, std::int64_t step) {
-  const bool isFirst = series->lastStep == ScalarSeries::kNoStep;
-  if (isFirst || std::exchange(series->resumes, resumes_) != resumes_) {
-    return;
-  }
-  if (step < series->lastStep) {
-    noteStepBack(series->tag, series->lastStep, step);
-  } else if (!isSame(value, series->lastValue)) {
-    noteRepeatedStep(series->tag, step);
-  }
-}
-
-void EventStream::noteStepBack(const std::string& tag, std::int64_t last, std::int64_t step) {
-  context_->counters().stepRegressions.add(1);
-  if (++stepsBack_[tag] == 1) {
-    report(quoted(tag) + " in " + directory_,
-           gotExpected("step " + std::to_string(step) + " after step " + std::to_string(last),
-                       "steps that do not decrease") +
-               ": TensorBoard discards points at or after the new step. To continue from an "
-               "earlier step, call SummaryWriter::resume()");
-  }
-}
-
-void EventStream::noteRepeatedStep(const std::string& tag, std::int64_t step) {
-  if (stepsRepeated_.insert(tag).second) {
-    report(quoted(tag) + " in " + directory_,
-           gotExpected("two values at step " + std::to_string(step), "one for each step") +
-               ": TensorBoard's data server shows only the last one");
-  }
-}
-
-void EventStream::report(const std::string& where, const std::string& problem) {
-  context_->reporter().report({ErrorCode::kInvalidArgument, where + ": " + problem});
-}
-
-void EventStream::reportStepsBack() {
-  while (!stepsBack_.empty()) {
-    const auto& [tag, count] = *stepsBack_.begin();
-    if (count > 1) {
-      context_->reporter().report({ErrorCode::kInvalidArgument,
-                                   "\"" + tag + "\" in " + directory_ + ": the step decreased " +
-                                       std::to_string(count) + " times"});
-    }
-    stepsBack_.erase(stepsBack_.begin());
-  }
-}
-
 void EventStream::resume(std::int64_t step, double wallTime) {
-  ++resumes_;
-  for (auto& [tag, note] : tags_) {
-    note.lastStep.reset();
-  }
+  tags_.noteResume();
   if (!file_.created() && pendingBytes() == 0 && encoder_.size() == 0) {
     purgeFrom_ = step;
     return;
@@ -637,7 +467,7 @@ void EventStream::close() {
   updateBacklog();
   mustFinish_ = file_.finish() != 0;
   head_.clear();
-  reportStepsBack();
+  tags_.reportStepsBack();
 }
 
 void EventStream::addUpdate(bool everything, LogRecordBuilder* record) {

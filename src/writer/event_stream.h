@@ -6,13 +6,11 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "event/scalar_event_encoder.h"
 #include "tfrecord/record_buffer.h"
@@ -21,6 +19,7 @@
 #include "writer/kill_proof_log.h"
 #include "writer/run_context.h"
 #include "writer/scalar_series.h"
+#include "writer/tag_notes.h"
 
 namespace steptape::detail {
 
@@ -106,13 +105,6 @@ class EventStream {
   };
   using Metadata = std::unordered_map<std::string, event::SummaryMetadata>;  // by tag
 
-  /// What has been written of a tag.
-  struct TagNote {
-    std::string kind;         // by which TensorBoard takes all values of the tag
-    bool isReported = false;  // a value that does not fit the kind
-    std::optional<std::int64_t> lastStep = std::nullopt;  // of values other than scalar series
-  };
-
   /// What the log holds of this stream.
   struct Logged {
     std::string path;           // of the file
@@ -135,7 +127,7 @@ class EventStream {
       wallTime = monotonic(wallTime);
     }
     if (step <= series->lastStep) {
-      noteOldStep(series, value, step);
+      tags_.noteOldStep(series, value, step);
     }
     series->lastStep = step;
     series->lastValue = value;
@@ -157,17 +149,8 @@ class EventStream {
   [[gnu::noinline]] void finishEvent();
   [[gnu::noinline]] void describe(ScalarSeries* series);
   [[gnu::noinline]] void loseScalar(ScalarSeries* series, const std::exception& error) noexcept;
-  [[gnu::noinline]] void noteOldStep(ScalarSeries* series, float value, std::int64_t step);
-  void noteStepBack(const std::string& tag, std::int64_t last, std::int64_t step);
-  void noteRepeatedStep(const std::string& tag, std::int64_t step);
   void describeOnce(event::Value* value);
   void forgetDescriptions(const event::Summary* summary) noexcept;
-  void noteValues(const event::Event& event);
-  TagNote* noteKind(const std::string& tag, std::string_view kind);
-  void noteForm(const event::Value& value, TagNote* note);
-  void noteStep(const std::string& tag, std::int64_t step, TagNote* note);
-  void report(const std::string& where, const std::string& problem);
-  void reportStepsBack();
   void noteAppended(bool isFirst);
   void sealBuffer();
   Status writeHead(double wallTime);
@@ -198,10 +181,7 @@ class EventStream {
   Metadata described_;              // of every tag described in the current file
   bool mustDescribeAgain_ = false;  // before any other write
 
-  std::uint64_t resumes_ = 0;
-  std::unordered_map<std::string, TagNote> tags_;
-  std::map<std::string, std::uint64_t> stepsBack_;  // number of decreasing steps, by tag
-  std::unordered_set<std::string> stepsRepeated_;   // tags
+  TagNotes tags_;
 
   ScalarEventEncoder encoder_;
   std::uint64_t eventSerial_ = 1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -30,9 +31,14 @@ struct ScalarSeries {
   std::uint64_t lastEvent = 0;        ///< The last Event that holds a value of this tag.
   std::int64_t lastStep = kNoStep;    ///< Step of the last value.
   float lastValue = 0;                ///< The most recent value.
-  std::uint64_t resumes = 0;          ///< EventStream's count at the last check for a step back.
+  std::uint64_t resumes = 0;          ///< TagNotes' count at the last check for a step back.
 
   static constexpr std::int64_t kNoStep = std::numeric_limits<std::int64_t>::min();
 };
+
+/// Returns whether two points have one value: NaN is like NaN.
+inline bool isSameValue(float a, float b) {
+  return a == b || (std::isnan(a) && std::isnan(b));
+}
 
 }  // namespace steptape::detail
