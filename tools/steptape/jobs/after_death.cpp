@@ -15,8 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/base/error.h"
-
 #include "tools/steptape/hosts/slurm_job.h"
 #include "tools/steptape/jobs/run_progress.h"
 #include "tools/steptape/states/autopsy_text.h"
@@ -93,14 +91,17 @@ void Aftermath::report() const {
   if (run_.empty()) {
     return;
   }
+  std::string failure = failure_;
   try {
-    if (!failure_.empty()) {
-      throw Error(ErrorCode::kIoError, failure_);
+    if (failure.empty()) {
+      reportDeath();
+      recoverElsewhere(*source_);
     }
-    reportDeath();
-    recoverElsewhere(*source_);
   } catch (const std::exception& error) {
-    printMessage(std::string("no report about the death: ") + error.what());
+    failure = error.what();
+  }
+  if (!failure.empty()) {
+    printMessage("no report about the death: " + failure);
   }
   const std::optional<std::int64_t> step = newestCheckpoint(run_);
   printMessage(fmt::format("  {}: {}", run_,
