@@ -15,8 +15,8 @@
 namespace steptape {
 namespace {
 
+using detail::AggregateStatistic;
 using detail::counted;
-using detail::Statistic;
 
 /// Returns the minimum number of runs with a tag: a single run only if the caller wants it.
 std::size_t fewestRuns(const AggregateOptions& options) {
@@ -87,8 +87,8 @@ WriterOptions patientOptions() {
 }
 
 void write(SummaryWriter& writer, const AggregateSeries& series,
-           const std::vector<Statistic>& statistics) {
-  for (const Statistic& statistic : statistics) {
+           const std::vector<AggregateStatistic>& statistics) {
+  for (const AggregateStatistic& statistic : statistics) {
     const std::string tag = series.tag + statistic.suffix;
     ScalarOptions options;
     for (const AggregatePoint& point : series.points) {
@@ -114,7 +114,7 @@ void describe(SummaryWriter& writer, const std::vector<RunReader>& runs) {
 AggregateResult aggregateRuns(const std::vector<RunReader>& runs, const std::string& directory,
                               const AggregateOptions& options) {
   checkRuns(runs, options);
-  const std::vector<Statistic> statistics = detail::statisticsOf(options);
+  const std::vector<AggregateStatistic> statistics = detail::statisticsOf(options);
   AggregateResult result;
   std::vector<std::string> tags;
   const RunsByTag byTag = runsByTag(runs, options);

@@ -43,13 +43,13 @@ void checkPercentiles(const std::vector<double>& percentiles) {
   }
 }
 
-std::vector<Statistic> statisticsOf(const AggregateOptions& options) {
+std::vector<AggregateStatistic> statisticsOf(const AggregateOptions& options) {
   checkPercentiles(options.percentiles);
   if (options.band == AggregateBand::kPercentiles && options.percentiles.size() < 2) {
     reject("got " + counted(options.percentiles.size(), "percentile") +
            "; expected at least 2 for a band of percentiles");
   }
-  std::vector<Statistic> statistics{
+  std::vector<AggregateStatistic> statistics{
       {"", [](const AggregatePoint& point) { return point.mean; }},
       {"/std", [](const AggregatePoint& point) { return point.std; }, true},
       {"/min", [](const AggregatePoint& point) { return point.min; }},
@@ -73,13 +73,13 @@ std::vector<Statistic> statisticsOf(const AggregateOptions& options) {
   return statistics;
 }
 
-std::vector<AggregateConflict> takeConflicts(const std::vector<Statistic>& statistics,
+std::vector<AggregateConflict> takeConflicts(const std::vector<AggregateStatistic>& statistics,
                                              std::vector<std::string>* tags) {
   std::map<std::string, std::string> ownerByName;
   std::set<std::string> inConflict;
   std::vector<AggregateConflict> conflicts;
   for (const std::string& tag : *tags) {
-    for (const Statistic& statistic : statistics) {
+    for (const AggregateStatistic& statistic : statistics) {
       const auto [known, isNew] = ownerByName.emplace(tag + statistic.suffix, tag);
       if (!isNew) {
         conflicts.push_back({known->first, known->second, tag});

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "blackbox/process_facts.h"
 
-#include <algorithm>
 #include <cstdlib>
 #include <initializer_list>
 #include <string_view>

@@ -20,7 +20,7 @@ constexpr ReaderEffect kNone = ReaderEffect::kNone;
 constexpr ReaderEffect kNote = ReaderEffect::kNote;
 constexpr ReaderEffect kLoss = ReaderEffect::kLoss;
 
-std::string consequence(const Outcome& fast, const Outcome& python) {
+std::string consequence(const ValueOutcome& fast, const ValueOutcome& python) {
   if (fast == python) {
     return fast == kLeftOut ? "neither reader shows it"
                             : std::string("both readers ") + fast.ofBoth;
@@ -90,8 +90,8 @@ std::string expectedForm(Page page, event::DataClass dataClass) {
   }
 }
 
-const char* ruleFor(const event::Value& value, Page page, const Outcome& fast,
-                    const Outcome& python) {
+const char* ruleFor(const event::Value& value, Page page, const ValueOutcome& fast,
+                    const ValueOutcome& python) {
   const event::Tensor* const tensor = tensorIn(value);
   if (python == kDropsCounts) {
     return "histogram-counts";
@@ -119,12 +119,12 @@ bool isOfOtherPage(const event::Value& value, Page page) {
          pageOfValue(value, page) != page;
 }
 
-Outcome ofOtherPage(const Outcome& outcome) {
+ValueOutcome ofOtherPage(const ValueOutcome& outcome) {
   return outcome.effect == kLoss ? outcome : kLeftOut;  // shown, if at all, as what it is not
 }
 
 FormProblem otherPage(const event::Value& value, const ValueFacts& facts, const TagKind& kind,
-                      const Outcome& fast, const Outcome& python) {
+                      const ValueOutcome& fast, const ValueOutcome& python) {
   const std::string own = tensorIn(value) != nullptr && value.metadata
                               ? " of plugin " + value.metadata->pluginName
                               : "";
@@ -210,8 +210,8 @@ std::optional<FormProblem> checkNames(const event::Value& first, const TagKind& 
 
 std::optional<FormProblem> checkForm(const event::Value& value, const ValueFacts& facts,
                                      const TagKind& kind, const PythonKind& pythonKind) {
-  Outcome fast = fastOutcome(value, facts, kind);
-  Outcome python = pythonOutcome(value, facts, pythonKind);
+  ValueOutcome fast = fastOutcome(value, facts, kind);
+  ValueOutcome python = pythonOutcome(value, facts, pythonKind);
   const bool isFastOther = isOfOtherPage(value, kind.page);
   const bool isPythonOther =
       isOfOtherPage(value, pythonKind.kind() ? pythonKind.kind()->page : Page::kNone);

@@ -18,7 +18,7 @@ namespace {
 
 // Scalars.
 
-Outcome fastScalar(const event::Value& value, const ValueFacts& facts) {
+ValueOutcome fastScalar(const event::Value& value, const ValueFacts& facts) {
   const event::Tensor* const tensor = tensorIn(value);
   if (std::holds_alternative<float>(value.data) || isMetadataOnly(value)) {
     return kShown;
@@ -31,7 +31,7 @@ Outcome fastScalar(const event::Value& value, const ValueFacts& facts) {
   return given == 1 || (given == 0 && facts.contentBytes == sizeof(float)) ? kShown : kLeftOut;
 }
 
-Outcome pythonScalar(const event::Value& value, const ValueFacts& facts) {
+ValueOutcome pythonScalar(const event::Value& value, const ValueFacts& facts) {
   const event::Tensor* const tensor = tensorIn(value);
   if (std::holds_alternative<float>(value.data) || isMetadataOnly(value)) {
     return kShown;
@@ -53,7 +53,7 @@ Outcome pythonScalar(const event::Value& value, const ValueFacts& facts) {
 
 // Pages of tensors: what a page makes of a tensor, whichever reader it comes from.
 
-Outcome histogramOnPage(const event::Tensor& tensor) {
+ValueOutcome histogramOnPage(const event::Tensor& tensor) {
   switch (elementKindOf(tensor.type)) {
     case ElementKind::kFloat:
       return isTable(tensor) ? kShown : kFails;
@@ -65,7 +65,7 @@ Outcome histogramOnPage(const event::Tensor& tensor) {
   }
 }
 
-Outcome textOnPage(const event::Tensor& tensor) {
+ValueOutcome textOnPage(const event::Tensor& tensor) {
   if (tensor.type != event::TensorType::kString ||
       !std::all_of(tensor.strings.begin(), tensor.strings.end(), isValidUtf8)) {
     return kFails;
@@ -80,7 +80,7 @@ Outcome textOnPage(const event::Tensor& tensor) {
              : kIsPart;
 }
 
-Outcome curveOnPage(const event::Tensor& tensor) {
+ValueOutcome curveOnPage(const event::Tensor& tensor) {
   constexpr std::int64_t kRows = 6;
   constexpr std::int64_t kCountRows = 4;
   const ElementKind kind = elementKindOf(tensor.type);
@@ -100,13 +100,13 @@ Outcome curveOnPage(const event::Tensor& tensor) {
   return tensor.shape[0] == kRows ? kShown : kIsPart;
 }
 
-Outcome layoutOnPage(const event::Value& value) {
+ValueOutcome layoutOnPage(const event::Value& value) {
   CustomScalarsLayout layout;
   return decodeLayout(value, &layout).ok() ? kShown : kFailsInAllRuns;
 }
 
-Outcome tensorOnPage(Page page, const event::Value& value, const event::Tensor& tensor,
-                     const ValueFacts& facts) {
+ValueOutcome tensorOnPage(Page page, const event::Value& value, const event::Tensor& tensor,
+                          const ValueFacts& facts) {
   if (page == Page::kHparams) {
     return kShown;  // the content is in the metadata
   }
@@ -128,7 +128,7 @@ Outcome tensorOnPage(Page page, const event::Value& value, const event::Tensor& 
 }
 
 /// Returns what pages show of the empty tensor that the fast data server makes of metadata.
-Outcome emptyTensorOnPage(Page page) {
+ValueOutcome emptyTensorOnPage(Page page) {
   switch (page) {
     case Page::kHistograms:
     case Page::kText:
@@ -140,7 +140,7 @@ Outcome emptyTensorOnPage(Page page) {
   }
 }
 
-Outcome fastTensor(Page page, const event::Value& value, const ValueFacts& facts) {
+ValueOutcome fastTensor(Page page, const event::Value& value, const ValueFacts& facts) {
   if (isMetadataOnly(value)) {
     return emptyTensorOnPage(page);
   }
@@ -153,7 +153,7 @@ Outcome fastTensor(Page page, const event::Value& value, const ValueFacts& facts
 
 /// Returns what the Python loader makes of a histogram of the compatible form: a tensor without
 /// the buckets at both ends that do not have a positive count.
-Outcome pythonHistogram(const event::SummaryHistogram& histogram) {
+ValueOutcome pythonHistogram(const event::SummaryHistogram& histogram) {
   const std::vector<double>& counts = histogram.bucketCounts;
   const auto isFull = [](double count) { return count > 0; };
   const auto first = std::find_if(counts.begin(), counts.end(), isFull);
@@ -171,7 +171,7 @@ Outcome pythonHistogram(const event::SummaryHistogram& histogram) {
   return histogram.bucketLimits.size() == counts.size() ? kShown : kIgnoresLimits;
 }
 
-Outcome pythonTensor(Page page, const event::Value& value, const ValueFacts& facts) {
+ValueOutcome pythonTensor(Page page, const event::Value& value, const ValueFacts& facts) {
   if (const auto* histogram = std::get_if<event::SummaryHistogram>(&value.data)) {
     return pythonHistogram(*histogram);
   }
@@ -185,7 +185,7 @@ std::uint64_t fastBlobs(const event::Tensor& tensor) {
   return tensor.shape.size() == 2 ? tensor.strings.size() / 2 : tensor.strings.size();
 }
 
-Outcome fastBlob(Page page, const event::Value& value) {
+ValueOutcome fastBlob(Page page, const event::Value& value) {
   if (std::holds_alternative<event::SummaryImage>(value.data) ||
       std::holds_alternative<event::SummaryAudio>(value.data) || isMetadataOnly(value)) {
     return kShown;
@@ -203,7 +203,7 @@ Outcome fastBlob(Page page, const event::Value& value) {
   return fastBlobs(tensor) < expected ? kLeftOut : kShown;
 }
 
-Outcome pythonImage(const event::Value& value, const ValueFacts& facts) {
+ValueOutcome pythonImage(const event::Value& value, const ValueFacts& facts) {
   if (!hasStrings(value)) {
     return kIsBroken;
   }
@@ -214,7 +214,7 @@ Outcome pythonImage(const event::Value& value, const ValueFacts& facts) {
   return elementsOf(tensor) < 3 ? kLeftOut : kIsBroken;
 }
 
-Outcome pythonAudio(const event::Value& value, const ValueFacts& facts, bool omitsLabels) {
+ValueOutcome pythonAudio(const event::Value& value, const ValueFacts& facts, bool omitsLabels) {
   if (std::holds_alternative<event::SummaryAudio>(value.data)) {
     return omitsLabels ? kShown : kNotPlayed;  // the loader adds an empty label
   }
@@ -231,8 +231,8 @@ Outcome pythonAudio(const event::Value& value, const ValueFacts& facts, bool omi
   return rank > 0 && omitsLabels ? (hasLabels ? kShown : kIsPart) : kNotPlayed;
 }
 
-Outcome pythonBlob(Page page, const event::Value& value, const ValueFacts& facts,
-                   bool omitsLabels) {
+ValueOutcome pythonBlob(Page page, const event::Value& value, const ValueFacts& facts,
+                        bool omitsLabels) {
   if (isMetadataOnly(value)) {
     return kShown;
   }
@@ -250,7 +250,7 @@ Outcome pythonBlob(Page page, const event::Value& value, const ValueFacts& facts
 
 }  // namespace
 
-Outcome fastOutcome(const event::Value& value, const ValueFacts& facts, const TagKind& kind) {
+ValueOutcome fastOutcome(const event::Value& value, const ValueFacts& facts, const TagKind& kind) {
   const Page page = kind.page;
   switch (kind.dataClass) {
     case event::DataClass::kScalar:
@@ -265,10 +265,10 @@ Outcome fastOutcome(const event::Value& value, const ValueFacts& facts, const Ta
   return kShown;  // checkKind() reports the tag
 }
 
-Outcome pythonOutcome(const event::Value& value, const ValueFacts& facts,
-                      const PythonKind& pythonKind) {
+ValueOutcome pythonOutcome(const event::Value& value, const ValueFacts& facts,
+                           const PythonKind& pythonKind) {
   if (const auto* histogram = std::get_if<event::SummaryHistogram>(&value.data)) {
-    const Outcome outcome = pythonHistogram(*histogram);
+    const ValueOutcome outcome = pythonHistogram(*histogram);
     if (outcome == kEndsLoading) {
       return outcome;  // whatever the tag is
     }

@@ -15,51 +15,53 @@
 namespace steptape::detail {
 
 /// What a reader makes of a value, as words after "the reader" and after "both readers".
-struct Outcome {
+struct ValueOutcome {
   ReaderEffect effect;
   const char* ofOne;
   const char* ofBoth;
 };
 
-inline bool operator==(const Outcome& a, const Outcome& b) {
+inline bool operator==(const ValueOutcome& a, const ValueOutcome& b) {
   return std::string_view(a.ofOne) == b.ofOne;
 }
 
-inline constexpr Outcome kShown{ReaderEffect::kNone, "shows it", "show it"};
-inline constexpr Outcome kLeftOut{ReaderEffect::kLoss, "leaves it out", "leave it out"};
-inline constexpr Outcome kFails{ReaderEffect::kLoss, "shows nothing of the tag (HTTP 500)",
-                                "show nothing of the tag (HTTP 500)"};
-inline constexpr Outcome kFailsInAllRuns{ReaderEffect::kLoss,
-                                         "shows nothing of the tag in any run (HTTP 500)",
-                                         "show nothing of the tag in any run (HTTP 500)"};
-inline constexpr Outcome kNotDrawn{ReaderEffect::kLoss, "cannot draw it", "cannot draw it"};
-inline constexpr Outcome kFailsInDistributions{ReaderEffect::kLoss,
-                                               "shows no distributions of the tag (HTTP 500)",
-                                               "show no distributions of the tag (HTTP 500)"};
-inline constexpr Outcome kIsTrueOrFalse{ReaderEffect::kNote, "shows it as true or false",
-                                        "show it as true or false"};
-inline constexpr Outcome kIsEmptyPoint{ReaderEffect::kNote, "shows an empty value",
-                                       "show an empty value"};
-inline constexpr Outcome kIsPart{ReaderEffect::kLoss, "shows a part of it", "show a part of it"};
-inline constexpr Outcome kIsBroken{ReaderEffect::kLoss, "shows a broken picture",
-                                   "show a broken picture"};
-inline constexpr Outcome kNotPlayed{ReaderEffect::kLoss, "does not play it", "do not play it"};
-inline constexpr Outcome kDropsCounts{ReaderEffect::kLoss, "drops the bucket", "drop the bucket"};
-inline constexpr Outcome kIgnoresLimits{ReaderEffect::kNote,
-                                        "assigns the counts to the first limits",
-                                        "assign the counts to the first limits"};
-inline constexpr Outcome kEndsLoading{ReaderEffect::kLoss, "shows nothing more of any run",
-                                      "show nothing more of any run"};
+inline constexpr ValueOutcome kShown{ReaderEffect::kNone, "shows it", "show it"};
+inline constexpr ValueOutcome kLeftOut{ReaderEffect::kLoss, "leaves it out", "leave it out"};
+inline constexpr ValueOutcome kFails{ReaderEffect::kLoss, "shows nothing of the tag (HTTP 500)",
+                                     "show nothing of the tag (HTTP 500)"};
+inline constexpr ValueOutcome kFailsInAllRuns{ReaderEffect::kLoss,
+                                              "shows nothing of the tag in any run (HTTP 500)",
+                                              "show nothing of the tag in any run (HTTP 500)"};
+inline constexpr ValueOutcome kNotDrawn{ReaderEffect::kLoss, "cannot draw it", "cannot draw it"};
+inline constexpr ValueOutcome kFailsInDistributions{ReaderEffect::kLoss,
+                                                    "shows no distributions of the tag (HTTP 500)",
+                                                    "show no distributions of the tag (HTTP 500)"};
+inline constexpr ValueOutcome kIsTrueOrFalse{ReaderEffect::kNote, "shows it as true or false",
+                                             "show it as true or false"};
+inline constexpr ValueOutcome kIsEmptyPoint{ReaderEffect::kNote, "shows an empty value",
+                                            "show an empty value"};
+inline constexpr ValueOutcome kIsPart{ReaderEffect::kLoss, "shows a part of it",
+                                      "show a part of it"};
+inline constexpr ValueOutcome kIsBroken{ReaderEffect::kLoss, "shows a broken picture",
+                                        "show a broken picture"};
+inline constexpr ValueOutcome kNotPlayed{ReaderEffect::kLoss, "does not play it", "do not play it"};
+inline constexpr ValueOutcome kDropsCounts{ReaderEffect::kLoss, "drops the bucket",
+                                           "drop the bucket"};
+inline constexpr ValueOutcome kIgnoresLimits{ReaderEffect::kNote,
+                                             "assigns the counts to the first limits",
+                                             "assign the counts to the first limits"};
+inline constexpr ValueOutcome kEndsLoading{ReaderEffect::kLoss, "shows nothing more of any run",
+                                           "show nothing more of any run"};
 
 /// Returns what the fast data server and the pages make of a value of a tag of this kind.
 /// @source tensorboard/data/server/data_compat.rs, EventValue; tensorboard/plugins/*/*_plugin.py
-Outcome fastOutcome(const event::Value& value, const ValueFacts& facts, const TagKind& kind);
+ValueOutcome fastOutcome(const event::Value& value, const ValueFacts& facts, const TagKind& kind);
 
 /// Returns what the Python loader and the pages make of the value that `pythonKind` took last.
 /// @source tensorboard/data_compat.py; tensorboard/dataclass_compat.py;
 ///         tensorboard/util/tensor_util.py, make_ndarray(); tensorboard/plugins/*/*_plugin.py
-Outcome pythonOutcome(const event::Value& value, const ValueFacts& facts,
-                      const PythonKind& pythonKind);
+ValueOutcome pythonOutcome(const event::Value& value, const ValueFacts& facts,
+                           const PythonKind& pythonKind);
 
 /// The number of audio clips that each reader has of a value.
 struct ClipCounts {

@@ -16,7 +16,7 @@ namespace steptape::detail {
 /// A rank's data for one metric at one step, except its numbers.
 struct QueuedMetric {
   std::uint32_t tagId;
-  std::uint8_t statistics;  ///< Bits of Statistic.
+  std::uint8_t statistics;  ///< Bits of MetricStatistic.
 };
 
 /// The metrics of a step with their places in the message, in ascending order by tag, so that ranks
@@ -26,7 +26,7 @@ struct QueuedMetric {
 /// Immutable: steps with these metrics and the writer's thread share it.
 struct MetricLayout {
   static constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
-  /// A bit of a note in addition to the bits of Statistic: the metric was queued.
+  /// A bit of a note in addition to the bits of MetricStatistic: the metric was queued.
   static constexpr std::uint8_t kQueued = 128;
 
   /// Returns the layout without metrics.

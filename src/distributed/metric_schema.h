@@ -10,7 +10,7 @@ namespace steptape::detail {
 
 /// Statistics of a metric in addition to its mean; bits of one byte, so that ranks compare them at
 /// once.
-enum Statistic : std::uint8_t {
+enum MetricStatistic : std::uint8_t {
   kMinimum = 1,
   kMaximum = 2,
   kDeviation = 4,
@@ -25,7 +25,7 @@ constexpr std::uint8_t kNeedMoments = kMinimum | kMaximum | kDeviation | kArgmax
 /// A metric that all ranks reduce.
 struct Metric {
   std::string tag;
-  std::uint8_t statistics;  ///< Bits of Statistic.
+  std::uint8_t statistics;  ///< Bits of MetricStatistic.
   std::uint32_t tagId = 0;  ///< This rank's number of the tag; not sent.
 };
 

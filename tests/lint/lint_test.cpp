@@ -428,6 +428,49 @@ TEST(Sources, ReadTheWallClockInOnePlace) {
   EXPECT_TRUE(found) << "src/base/clock.cpp no longer reads it";
 }
 
+/// Returns the types that a file defines outside of anonymous namespaces, with their namespaces.
+std::vector<std::string> typesDefinedIn(const std::vector<Line>& lines) {
+  static const std::regex kNamespace(R"(^namespace ?([\w:]*) \{)");
+  static const std::regex kType(
+      R"(^(?:struct|class|union|enum|enum class) (?:\S+\(\S*\) |STEPTAPE_EXPORT )*(\w+)(?: final)?(?: :.*)? \{)");
+  std::vector<std::string> namespaces;
+  std::vector<std::string> types;
+  for (const Line& line : lines) {
+    std::smatch match;
+    if (std::regex_search(line.text, match, kNamespace)) {
+      namespaces.push_back(match[1]);
+    } else if (startsWith(line.text, "}  // namespace") && !namespaces.empty()) {
+      namespaces.pop_back();
+    } else if (std::regex_search(line.text, match, kType)) {
+      std::string name;
+      for (const std::string& outer : namespaces) {
+        name += outer + "::";
+      }
+      if (std::count(namespaces.begin(), namespaces.end(), "") == 0) {
+        types.push_back(name + match[1].str());
+      }
+    }
+  }
+  return types;
+}
+
+TEST(Sources, DefineATypeOnceInItsNamespace) {
+  std::map<std::string, std::vector<std::string>> filesByType;
+  for (const std::string& file : library().files()) {
+    for (const std::string& type : typesDefinedIn(library().lines(file))) {
+      filesByType[type].push_back(file);
+    }
+  }
+  EXPECT_GT(filesByType.size(), 500U) << "the types were not found";
+  std::vector<std::string> repeated;
+  for (const auto& [type, files] : filesByType) {
+    if (files.size() > 1) {
+      repeated.push_back(type + " in " + ::testing::PrintToString(files));
+    }
+  }
+  EXPECT_THAT(repeated, IsEmpty()) << "the linker takes one of them for all";
+}
+
 TEST(Sources, NeverOpenANamespace) {
   std::vector<std::string> opened;
   for (const std::string& file : everything().files()) {
