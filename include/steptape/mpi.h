@@ -3,18 +3,21 @@
 
 /// Component `mpi`: training jobs of several ranks.
 ///
-///     #include <steptape/mpi.h>
+///     #include <steptape/environment.h>
 ///     #include <steptape/steptape.h>
 ///
 ///     int main(int argc, char** argv) {
-///       steptape::mpi::Environment environment(argc, argv);
-///       auto world = steptape::mpi::world();
+///       steptape::Environment environment(argc, argv);
+///       auto world = steptape::world();
 ///       steptape::DistributedWriter writer("runs/exp", world);
 ///       for (std::int64_t step = 0; step < 100; ++step) {
 ///         writer.addReduced("loss", train(step), step);   // queued on every rank
 ///         writer.reduce(step);                            // averaged over all, in one allreduce
 ///       }
 ///     }
+///
+/// `steptape::mpi::Environment` and `steptape::mpi::world()` of this header take MPI under every
+/// launcher, and have options.
 ///
 /// Does not include `<mpi.h>`. To use your own MPI communicators, include
 /// `<steptape/mpi/mpi_communicator.h>`, the only header that does.

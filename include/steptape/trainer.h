@@ -3,8 +3,8 @@
 
 /// Component `trainer`: trains a LibTorch model on all ranks of a job.
 ///
-///     steptape::mpi::Environment environment(argc, argv);         // not needed without MPI
-///     auto world = steptape::mpi::world();
+///     steptape::Environment environment(argc, argv);  // of <steptape/environment.h>
+///     auto world = steptape::world();
 ///     Net model;
 ///     torch::optim::SGD optimizer(model->parameters(), 0.01);
 ///     steptape::DistributedWriter writer("runs/exp", world);
