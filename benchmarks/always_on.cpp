@@ -12,9 +12,9 @@
 #include <memory>
 #include <string>
 
-#include "steptape/testing/temp_dir.h"
-#include "steptape/torch/op_profiler.h"
-#include "steptape/writer/summary_writer.h"
+#include "steptape/libtorch/op_profiler.h"
+#include "steptape/log/summary_writer.h"
+#include "steptape/ranks/temp_dir.h"
 
 #include "../examples/fashion_mnist/network.h"
 #include "harness.h"

@@ -8,7 +8,7 @@
 // training thread is held up, with the time of writing the checkpoint in place, and the time of a
 // training step while a checkpoint is written, with that of a step without one. THREADS is the
 // number of threads that train; the default leaves one core to the thread that writes.
-#include "steptape/checkpoint/checkpoint.h"
+#include "steptape/train/checkpoint.h"
 
 #include <algorithm>
 #include <cstdio>

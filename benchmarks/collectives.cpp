@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "steptape/environment.h"
-#include "steptape/mpi/mpi_communicator.h"
+#include "steptape/ranks/mpi_communicator.h"
 
 #include "collectives_gloo.h"
 #include "harness.h"

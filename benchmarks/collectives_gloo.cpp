@@ -6,11 +6,11 @@
 #include <numeric>
 #include <string>
 
-#include "c10d/c10d_communicator.h"
-#include "c10d/rendezvous.h"
-#include "c10d/tcp_store.h"
-#include "c10d/tcp_store_connection.h"
-#include "comm/launch.h"
+#include "ranks/c10d/c10d_communicator.h"
+#include "ranks/c10d/rendezvous.h"
+#include "ranks/c10d/tcp_store.h"
+#include "ranks/c10d/tcp_store_connection.h"
+#include "ranks/communicator/launch.h"
 
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "steptape/comm/communicator.h"
+#include "steptape/ranks/communicator.h"
 
 namespace benchmark {
 

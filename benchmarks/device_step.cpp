@@ -8,11 +8,11 @@
 #include <cstdlib>
 #include <string>
 
-#include "steptape/comm/communicator.h"
-#include "steptape/recipe/recipe.h"
-#include "steptape/testing/temp_dir.h"
-#include "steptape/torch/tensor_traits.h"
-#include "steptape/writer/summary_writer.h"
+#include "steptape/libtorch/tensor_traits.h"
+#include "steptape/log/summary_writer.h"
+#include "steptape/ranks/communicator.h"
+#include "steptape/ranks/temp_dir.h"
+#include "steptape/train/recipe.h"
 
 #include "../examples/cifar10/resnet20.h"
 #include "harness.h"

@@ -7,10 +7,10 @@
 #include <random>
 #include <utility>
 
-#include "steptape/event/plugin_content.h"
+#include "steptape/events/plugin_content.h"
 
-#include "event/event_codec.h"
-#include "tfrecord/record_buffer.h"
+#include "events/framing/record_buffer.h"
+#include "events/messages/event_codec.h"
 
 namespace benchmark {
 namespace {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "steptape/event/event.h"
+#include "steptape/events/event.h"
 
 namespace benchmark {
 

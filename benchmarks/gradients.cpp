@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "steptape/mpi/environment.h"
-#include "steptape/parallel/gradient_sync.h"
+#include "steptape/ranks/mpi_environment.h"
+#include "steptape/train/gradient_sync.h"
 
 #include "harness.h"
 #include "mpi_reference.h"

@@ -14,16 +14,16 @@
 #include <string_view>
 #include <vector>
 
-#include "steptape/exporter/export.h"
-#include "steptape/reader/run_events.h"
-#include "steptape/testing/temp_dir.h"
-#include "steptape/tfrecord/byte_source.h"
-#include "steptape/tfrecord/record_reader.h"
+#include "steptape/events/byte_source.h"
+#include "steptape/events/record_reader.h"
+#include "steptape/log/export.h"
+#include "steptape/log/run_events.h"
+#include "steptape/ranks/temp_dir.h"
 
-#include "event/event_codec.h"
+#include "events/framing/record_buffer.h"
+#include "events/messages/event_codec.h"
 #include "harness.h"
 #include "peer_event.pb.h"
-#include "tfrecord/record_buffer.h"
 
 #include <google/protobuf/util/json_util.h>
 

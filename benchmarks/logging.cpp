@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "steptape/base/clock.h"
+#include "steptape/ranks/temp_dir.h"
 #include "steptape/steptape.h"
-#include "steptape/testing/temp_dir.h"
 #include "steptape/wire/event.pb.h"
 
 #include "harness.h"

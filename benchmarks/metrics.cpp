@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "steptape/mpi.h"
-#include "steptape/testing/temp_dir.h"
+#include "steptape/ranks/temp_dir.h"
 
 #include "harness.h"
 

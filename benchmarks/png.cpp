@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "harness.h"
-#include "summary/image/image.h"
+#include "values/kinds/image/image.h"
 
 #include <zlib.h>
 

@@ -10,9 +10,9 @@
 #include <string>
 
 #include "steptape/base/clock.h"
+#include "steptape/libtorch/op_profiler.h"
 #include "steptape/profile.h"
-#include "steptape/testing/temp_dir.h"
-#include "steptape/torch/op_profiler.h"
+#include "steptape/ranks/temp_dir.h"
 
 #include "harness.h"
 

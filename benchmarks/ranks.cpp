@@ -25,28 +25,28 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/distributed/distributed_writer.h"
-#include "steptape/distributed/hang_watchdog.h"
-#include "steptape/distributed/straggler_report.h"
+#include "steptape/metrics/distributed_writer.h"
+#include "steptape/metrics/hang_watchdog.h"
+#include "steptape/metrics/straggler_report.h"
 #include "steptape/mpi.h"
-#include "steptape/mpi/mpi_communicator.h"
-#include "steptape/testing/temp_dir.h"
-#include "steptape/testing/thread_communicator.h"
+#include "steptape/ranks/mpi_communicator.h"
+#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/thread_communicator.h"
 
 #ifdef STEPTAPE_HAS_C10D
-#include "steptape/c10d/environment.h"
+#include "steptape/ranks/c10d_environment.h"
 #endif
 
-#include "blackbox/box_folder.h"
-#include "c10d/memory_store.h"
-#include "c10d/rendezvous.h"
-#include "c10d/store_transport.h"
-#include "comm/posix_node_memory.h"
-#include "mpi/find_nodes.h"
-#include "mpi/mpi_transport.h"
+#include "process/blackbox/box_folder.h"
+#include "ranks/c10d/memory_store.h"
+#include "ranks/c10d/rendezvous.h"
+#include "ranks/c10d/store_transport.h"
+#include "ranks/communicator/posix_node_memory.h"
+#include "ranks/engine/engine_communicator.h"
+#include "ranks/engine/node_transport.h"
+#include "ranks/mpi/find_nodes.h"
+#include "ranks/mpi/mpi_transport.h"
 #include "support/counting_transport.h"
-#include "transport/engine_communicator.h"
-#include "transport/node_transport.h"
 
 #include <mpi.h>
 

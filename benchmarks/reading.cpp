@@ -23,16 +23,16 @@
 #include <unordered_map>
 #include <vector>
 
-#include "steptape/reader/log_dir.h"
-#include "steptape/reader/run_reader.h"
-#include "steptape/testing/temp_dir.h"
-#include "steptape/tfrecord/record_reader.h"
+#include "steptape/events/record_reader.h"
+#include "steptape/log/log_dir.h"
+#include "steptape/log/run_reader.h"
+#include "steptape/ranks/temp_dir.h"
 #include "steptape/wire/event.pb.h"
 
 #include "event_file.h"
+#include "events/framing/record_format.h"
 #include "harness.h"
 #include "table_crc.h"
-#include "tfrecord/record_format.h"
 
 namespace {
 

@@ -2,8 +2,6 @@
 // The time to load a safetensors file, compared with read(2) of the file into memory.
 //
 //   safetensors_benchmark [megabytes]
-#include "steptape/checkpoint/safetensors.h"
-
 #include <algorithm>
 #include <cstdlib>
 #include <fcntl.h>
@@ -14,7 +12,8 @@
 #include <unistd.h>
 #include <vector>
 
-#include "steptape/testing/temp_dir.h"
+#include "steptape/ranks/temp_dir.h"
+#include "steptape/train/module_safetensors.h"
 
 #include "harness.h"
 

@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "steptape/base/clock.h"
-#include "steptape/span/zone.h"
+#include "steptape/process/zone.h"
 
-#include "blackbox/state_page.h"
-#include "blackbox/thread_state.h"
 #include "harness.h"
-#include "span/span_collector.h"
-#include "span/zone_listener.h"
+#include "process/blackbox/state_page.h"
+#include "process/blackbox/thread_state.h"
+#include "process/spans/span_collector.h"
+#include "process/spans/zone_listener.h"
 
 namespace {
 

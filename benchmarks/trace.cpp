@@ -17,11 +17,11 @@
 #include <sys/resource.h>
 #include <vector>
 
-#include "steptape/testing/temp_dir.h"
+#include "steptape/ranks/temp_dir.h"
 
 #include "harness.h"
-#include "trace/chrome_trace.h"
-#include "trace/perfetto_trace.h"
+#include "profile/trace/chrome/chrome_trace.h"
+#include "profile/trace/perfetto/perfetto_trace.h"
 
 #ifdef STEPTAPE_HAVE_LIBDEFLATE
 #include <libdeflate.h>

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "steptape/torch/flop_counter.h"
-#include "steptape/trainer/exponential_moving_average.h"
+#include "steptape/libtorch/flop_counter.h"
+#include "steptape/train/exponential_moving_average.h"
 
 #include "../examples/fashion_mnist/network.h"
 #include "harness.h"
-#include "trainer/parameter_norms.h"
+#include "train/loop/parameter_norms.h"
 
 #include <torch/torch.h>
 

@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "steptape/testing/temp_dir.h"
+#include "steptape/ranks/temp_dir.h"
 #include "steptape/wire/xplane.pb.h"
 
 #include "harness.h"
-#include "trace/xplane_trace.h"
+#include "profile/trace/xplane/xplane_trace.h"
 
 namespace {
 

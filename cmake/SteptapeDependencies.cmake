@@ -10,7 +10,7 @@ endif()
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
-# Only src/trace includes these headers, so the installed package does not need them.
+# Only src/profile/trace includes these headers, so the installed package does not need them.
 find_package(nlohmann_json REQUIRED)
 
 if(STEPTAPE_PROTOBUF_SOURCE STREQUAL "system")

@@ -9,7 +9,7 @@
 #   which have their own, omit the program.
 # steptape_add_mpi_test(<name> RANKS <n> ... SOURCES ... [LINK ...])
 #   Runs the program under mpiexec once per rank count, oversubscribed if needed. Its main() is
-#   tests/mpi/mpi_test_main.cpp: if one rank fails, the test fails.
+#   tests/ranks/mpi/mpi_test_main.cpp: if one rank fails, the test fails.
 # steptape_discover_job_tests(<name> <label> ...)
 #   Each TEST of a Google Test program that starts jobs of two ranks or more with mpiexec is one ctest.
 # steptape_add_c10d_test(<name> RANKS <n> ... SOURCES ... [LINK ...])
@@ -102,7 +102,7 @@ endfunction()
 
 function(steptape_add_mpi_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "RANKS;SOURCES;LINK;LABELS")
-  steptape_test_program(${name} SOURCES ${arg_SOURCES} ${PROJECT_SOURCE_DIR}/tests/mpi/mpi_test_main.cpp LINK ${arg_LINK})
+  steptape_test_program(${name} SOURCES ${arg_SOURCES} ${PROJECT_SOURCE_DIR}/tests/ranks/mpi/mpi_test_main.cpp LINK ${arg_LINK})
   add_dependencies(mpi_tests ${name})
   foreach(ranks IN LISTS arg_RANKS)
     add_test(NAME ${name}.${ranks}_ranks
@@ -126,7 +126,7 @@ endfunction()
 
 function(steptape_add_c10d_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "RANKS;SOURCES;LINK;LABELS")
-  steptape_test_program(${name} SOURCES ${arg_SOURCES} ${PROJECT_SOURCE_DIR}/tests/c10d/c10d_test_main.cpp LINK ${arg_LINK})
+  steptape_test_program(${name} SOURCES ${arg_SOURCES} ${PROJECT_SOURCE_DIR}/tests/ranks/c10d/c10d_test_main.cpp LINK ${arg_LINK})
   foreach(ranks IN LISTS arg_RANKS)
     add_test(NAME ${name}.${ranks}_ranks COMMAND start_ranks ${ranks} $<TARGET_FILE:${name}>)
     set_tests_properties(${name}.${ranks}_ranks PROPERTIES

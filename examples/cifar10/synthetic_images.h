@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include <steptape/data/image_dataset.h>
+#include <steptape/train/image_dataset.h>
 
 #include <torch/torch.h>
 

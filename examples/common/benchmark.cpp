@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <steptape/distributed/straggler_report.h>
+#include <steptape/metrics/straggler_report.h>
 #include <steptape/steptape.h>
 #include <steptape/torch.h>
 #include <steptape/trainer.h>

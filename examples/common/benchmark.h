@@ -5,8 +5,8 @@
 #include <functional>
 #include <string>
 
-#include <steptape/data/batch_loader.h>
-#include <steptape/recipe/recipe.h>
+#include <steptape/train/batch_loader.h>
+#include <steptape/train/recipe.h>
 
 #include "command_line.h"
 #include "on_ranks.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <steptape/distributed/straggler_report.h>
+#include <steptape/metrics/straggler_report.h>
 
 namespace example {
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <utility>
 
-#include <steptape/data/batch_loader.h>
-#include <steptape/data/prefetch_loader.h>
+#include <steptape/train/batch_loader.h>
+#include <steptape/train/prefetch_loader.h>
 
 namespace example {
 

@@ -3,8 +3,8 @@
 
 #include <iostream>
 
-#include <steptape/comm/rank_log.h>
 #include <steptape/environment.h>
+#include <steptape/ranks/rank_log.h>
 
 namespace example {
 

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-#include <steptape/comm/communicator.h>
+#include <steptape/ranks/communicator.h>
 
 #include "command_line.h"
 

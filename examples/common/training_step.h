@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include <steptape/distributed/straggler_report.h>
-#include <steptape/parallel/gradient_sync.h>
+#include <steptape/metrics/straggler_report.h>
+#include <steptape/train/gradient_sync.h>
 
 #include "benchmark.h"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include <steptape/data/batch_loader.h>
 #include <steptape/torch.h>
+#include <steptape/train/batch_loader.h>
 
 #ifdef FASHION_MNIST_WITH_FIGURES
 #include <steptape/figure.h>

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include <steptape/data/image_dataset.h>
-#include <steptape/distributed/distributed_writer.h>
-#include <steptape/trainer/trainer_options.h>
+#include <steptape/metrics/distributed_writer.h>
+#include <steptape/train/image_dataset.h>
+#include <steptape/train/trainer_options.h>
 
 #include "network.h"
 #include "options.h"

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include <steptape/trainer/trainer_options.h>
+#include <steptape/train/trainer_options.h>
 
 /// The options of the command line.
 struct Options {

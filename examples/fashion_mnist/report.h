@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include <steptape/recipe/recipe.h>
-#include <steptape/trainer/trainer_options.h>
+#include <steptape/train/recipe.h>
+#include <steptape/train/trainer_options.h>
 
 #include "options.h"
 

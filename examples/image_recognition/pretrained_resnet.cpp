@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include <steptape/base/error.h>
-#include <steptape/checkpoint/safetensors.h>
+#include <steptape/train/module_safetensors.h>
 
 namespace {
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include <steptape/data/batch_loader.h>
-#include <steptape/data/prefetch_loader.h>
+#include <steptape/train/batch_loader.h>
+#include <steptape/train/prefetch_loader.h>
 #ifdef IMAGENET_BENCHMARK_WITH_IMAGES
 #include <steptape/images.h>
 #endif

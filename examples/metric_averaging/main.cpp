@@ -17,9 +17,9 @@
 #include <string>
 #include <vector>
 
-#include <steptape/distributed/straggler_report.h>
+#include <steptape/metrics/straggler_report.h>
 #include <steptape/mpi.h>
-#include <steptape/mpi/mpi_communicator.h>
+#include <steptape/ranks/mpi_communicator.h>
 #include <steptape/steptape.h>
 
 #include "command_line.h"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include <steptape/parallel/gradient_sync.h>
-#include <steptape/parallel/parameters.h>
+#include <steptape/train/gradient_sync.h>
+#include <steptape/train/parameters.h>
 
 #include "on_ranks.h"
 

@@ -9,8 +9,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include <steptape/reader/run_files.h>
-#include <steptape/reader/scalar_series.h>
+#include <steptape/log/run_files.h>
+#include <steptape/log/scalar_series.h>
 
 #include "process.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <steptape/writer/summary_writer.h>
+#include <steptape/log/summary_writer.h>
 
 #include "job.h"
 

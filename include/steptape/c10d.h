@@ -15,10 +15,10 @@
 ///
 ///     torchrun --nproc-per-node=4 --no-python ./train
 
-#include "steptape/c10d/environment.h"
-#include "steptape/comm/communicator.h"
-#include "steptape/comm/rank_log.h"
-#include "steptape/distributed/distributed_writer.h"
-#include "steptape/distributed/distributed_writer_options.h"
-#include "steptape/distributed/metric_average.h"
-#include "steptape/distributed/straggler_report.h"
+#include "steptape/metrics/distributed_writer.h"
+#include "steptape/metrics/distributed_writer_options.h"
+#include "steptape/metrics/metric_average.h"
+#include "steptape/metrics/straggler_report.h"
+#include "steptape/ranks/c10d_environment.h"
+#include "steptape/ranks/communicator.h"
+#include "steptape/ranks/rank_log.h"

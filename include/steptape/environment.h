@@ -4,11 +4,11 @@
 // steptape::Environment and steptape::world(), with the components that the program links:
 // steptape::mpi and steptape::c10d define these macros for it.
 
-#include "steptape/comm/environment.h"
+#include "steptape/ranks/environment.h"
 
 #ifdef STEPTAPE_HAS_MPI
-#include "steptape/mpi/environment.h"
+#include "steptape/ranks/mpi_environment.h"
 #endif
 #ifdef STEPTAPE_HAS_C10D
-#include "steptape/c10d/environment.h"
+#include "steptape/ranks/c10d_environment.h"
 #endif

@@ -11,7 +11,7 @@
 /// PrefetchLoader of the component `trainer` makes batches of it. The component itself needs no
 /// LibTorch.
 
-#include "steptape/base/error.h"               // IWYU pragma: export
-#include "steptape/images/image_folder.h"      // IWYU pragma: export
-#include "steptape/sample/image_transforms.h"  // IWYU pragma: export
-#include "steptape/sample/sample_source.h"     // IWYU pragma: export
+#include "steptape/base/error.h"              // IWYU pragma: export
+#include "steptape/train/image_folder.h"      // IWYU pragma: export
+#include "steptape/train/image_transforms.h"  // IWYU pragma: export
+#include "steptape/train/sample_source.h"     // IWYU pragma: export

@@ -20,12 +20,12 @@
 /// launcher, and have options.
 ///
 /// Does not include `<mpi.h>`. To use your own MPI communicators, include
-/// `<steptape/mpi/mpi_communicator.h>`, the only header that does.
+/// `<steptape/ranks/mpi_communicator.h>`, the only header that does.
 
-#include "steptape/comm/communicator.h"
-#include "steptape/comm/rank_log.h"
-#include "steptape/distributed/distributed_writer.h"
-#include "steptape/distributed/distributed_writer_options.h"
-#include "steptape/distributed/metric_average.h"
-#include "steptape/distributed/straggler_report.h"
-#include "steptape/mpi/environment.h"
+#include "steptape/metrics/distributed_writer.h"
+#include "steptape/metrics/distributed_writer_options.h"
+#include "steptape/metrics/metric_average.h"
+#include "steptape/metrics/straggler_report.h"
+#include "steptape/ranks/communicator.h"
+#include "steptape/ranks/mpi_environment.h"
+#include "steptape/ranks/rank_log.h"

@@ -10,6 +10,6 @@
 //   }
 //   profiler.stop();
 //   std::puts(profiler.table().c_str());
+#include "steptape/process/zone.h"           // IWYU pragma: export
 #include "steptape/profile/graph_profile.h"  // IWYU pragma: export
 #include "steptape/profile/profiler.h"       // IWYU pragma: export
-#include "steptape/span/zone.h"              // IWYU pragma: export

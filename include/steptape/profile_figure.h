@@ -7,5 +7,5 @@
 //   options.writer = &writer;
 //   options.onTrace = steptape::drawProfile;
 //   steptape::Profiler profiler(options);
-#include "steptape/figure.h"                          // IWYU pragma: export
-#include "steptape/profile_figure/profile_figures.h"  // IWYU pragma: export
+#include "steptape/figure.h"                   // IWYU pragma: export
+#include "steptape/profile/profile_figures.h"  // IWYU pragma: export

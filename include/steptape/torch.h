@@ -11,8 +11,8 @@
 //
 // It includes only the tensors of LibTorch, because <torch/nn/module.h> takes ten seconds to
 // compile. Include the headers of your model, such as <torch/torch.h>, yourself.
-#include "steptape/steptape.h"             // IWYU pragma: export
-#include "steptape/torch/flop_counter.h"   // IWYU pragma: export
-#include "steptape/torch/graph.h"          // IWYU pragma: export
-#include "steptape/torch/op_profiler.h"    // IWYU pragma: export
-#include "steptape/torch/tensor_traits.h"  // IWYU pragma: export
+#include "steptape/libtorch/flop_counter.h"   // IWYU pragma: export
+#include "steptape/libtorch/graph.h"          // IWYU pragma: export
+#include "steptape/libtorch/op_profiler.h"    // IWYU pragma: export
+#include "steptape/libtorch/tensor_traits.h"  // IWYU pragma: export
+#include "steptape/steptape.h"                // IWYU pragma: export

@@ -16,29 +16,29 @@
 ///     DistributedSampler -> ImageLoader -> forward, backward -> GradientSync -> optimizer.step()
 ///     broadcastParameters() once at the start, saveCheckpoint() regularly
 ///
-/// `<steptape/data/torch_data.h>`, for data sets and data loaders of torch::data, is a separate
+/// `<steptape/train/torch_data.h>`, for data sets and data loaders of torch::data, is a separate
 /// include, because it includes torch::data.
 
-#include "steptape/base/signal_watch.h"                   // IWYU pragma: export
-#include "steptape/checkpoint/checkpoint.h"               // IWYU pragma: export
-#include "steptape/checkpoint/safetensors.h"              // IWYU pragma: export
-#include "steptape/comm/communicator.h"                   // IWYU pragma: export
-#include "steptape/data/batch_loader.h"                   // IWYU pragma: export
-#include "steptape/data/distributed_sampler.h"            // IWYU pragma: export
-#include "steptape/data/image_dataset.h"                  // IWYU pragma: export
-#include "steptape/data/prefetch_loader.h"                // IWYU pragma: export
-#include "steptape/distributed/distributed_writer.h"      // IWYU pragma: export
-#include "steptape/distributed/metric_average.h"          // IWYU pragma: export
-#include "steptape/parallel/gradient_sync.h"              // IWYU pragma: export
-#include "steptape/parallel/parameters.h"                 // IWYU pragma: export
-#include "steptape/parallel/sync_batch_norm.h"            // IWYU pragma: export
-#include "steptape/recipe/learning_rate_schedule.h"       // IWYU pragma: export
-#include "steptape/recipe/recipe.h"                       // IWYU pragma: export
-#include "steptape/torch/op_profiler.h"                   // IWYU pragma: export
-#include "steptape/torch/tensor_traits.h"                 // IWYU pragma: export
-#include "steptape/trainer/evaluation_metric.h"           // IWYU pragma: export
-#include "steptape/trainer/exponential_moving_average.h"  // IWYU pragma: export
-#include "steptape/trainer/trainer.h"                     // IWYU pragma: export
-#include "steptape/trainer/trainer_callback.h"            // IWYU pragma: export
-#include "steptape/trainer/trainer_options.h"             // IWYU pragma: export
-#include "steptape/trainer/training_result.h"             // IWYU pragma: export
+#include "steptape/base/signal_watch.h"                 // IWYU pragma: export
+#include "steptape/libtorch/op_profiler.h"              // IWYU pragma: export
+#include "steptape/libtorch/tensor_traits.h"            // IWYU pragma: export
+#include "steptape/metrics/distributed_writer.h"        // IWYU pragma: export
+#include "steptape/metrics/metric_average.h"            // IWYU pragma: export
+#include "steptape/ranks/communicator.h"                // IWYU pragma: export
+#include "steptape/train/batch_loader.h"                // IWYU pragma: export
+#include "steptape/train/checkpoint.h"                  // IWYU pragma: export
+#include "steptape/train/distributed_sampler.h"         // IWYU pragma: export
+#include "steptape/train/evaluation_metric.h"           // IWYU pragma: export
+#include "steptape/train/exponential_moving_average.h"  // IWYU pragma: export
+#include "steptape/train/gradient_sync.h"               // IWYU pragma: export
+#include "steptape/train/image_dataset.h"               // IWYU pragma: export
+#include "steptape/train/learning_rate_schedule.h"      // IWYU pragma: export
+#include "steptape/train/module_safetensors.h"          // IWYU pragma: export
+#include "steptape/train/parameters.h"                  // IWYU pragma: export
+#include "steptape/train/prefetch_loader.h"             // IWYU pragma: export
+#include "steptape/train/recipe.h"                      // IWYU pragma: export
+#include "steptape/train/sync_batch_norm.h"             // IWYU pragma: export
+#include "steptape/train/trainer.h"                     // IWYU pragma: export
+#include "steptape/train/trainer_callback.h"            // IWYU pragma: export
+#include "steptape/train/trainer_options.h"             // IWYU pragma: export
+#include "steptape/train/training_result.h"             // IWYU pragma: export

@@ -8,14 +8,14 @@
 #include <variant>
 
 #include "steptape/base/error.h"
-#include "steptape/reader/event_file_reader.h"
-#include "steptape/reader/run_files.h"
+#include "steptape/log/event_file_reader.h"
+#include "steptape/log/run_files.h"
 
 #include "arrays.h"
 #include "bindings.h"
 #include "gil.h"
 #include "log.h"
-#include "reader/event_values.h"
+#include "log/reader/event_values.h"
 
 namespace steptape::python {
 namespace {

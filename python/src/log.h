@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "steptape/reader/log_dir.h"
+#include "steptape/log/log_dir.h"
 
-#include "reader/series_parts.h"
+#include "log/reader/series_parts.h"
 
 namespace steptape::python {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values other than scalars, read from their files on access.
-#include "steptape/reader/values.h"
+#include "steptape/log/values.h"
 
 #include <algorithm>
 #include <cstring>
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "steptape/base/error.h"
-#include "steptape/event/hparams_content.h"
+#include "steptape/events/hparams_content.h"
 
 #include "arrays.h"
 #include "bindings.h"

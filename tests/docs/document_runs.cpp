@@ -17,8 +17,8 @@
 #include <utility>
 
 #include "docs/document_traces.h"
-#include "event/event_codec.h"
-#include "tfrecord/record_buffer.h"
+#include "events/framing/record_buffer.h"
+#include "events/messages/event_codec.h"
 
 namespace steptape {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "trace/trace_builder.h"
-#include "trace/xplane_trace.h"
+#include "profile/trace/trace_builder.h"
+#include "profile/trace/xplane/xplane_trace.h"
 
 namespace steptape {
 namespace {

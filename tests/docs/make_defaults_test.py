@@ -14,7 +14,7 @@ A value is a number with or without a unit, true, false, a name in backquotes su
 as for fields that are structs; that the struct has the field is checked anyway, also in tables
 without that column.
 
-"core" are the structs of headers without LibTorch, "torch" the others.
+"core" are the structs of headers of districts without LibTorch, "torch" the others.
 """
 
 import pathlib
@@ -23,7 +23,7 @@ import sys
 
 import documents
 
-TORCH_LAYERS = ("checkpoint", "data", "parallel", "recipe", "torch", "trainer")
+TORCH_DISTRICTS = ("libtorch", "train")
 BYTES = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 SECONDS = {"ms": 1e-3, "s": 1, "min": 60}
 COUNTS = {"epochs", "pass", "spans", "steps", "batches"}
@@ -121,7 +121,7 @@ def main(kind, output):
     structs = {
         name: header
         for name, header in headers_of_structs().items()
-        if is_of_torch(header) == (kind == "torch") and header.parts[1] != "mpi"
+        if is_of_torch(header) == (kind == "torch") and not header.name.startswith("mpi_")
     }
     statements = [s for s in all_statements(headers_of_structs()) if s.struct in structs]
     if not any(statement.default for statement in statements):

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "steptape/testing/temp_dir.h"
-#include "steptape/writer/summary_writer.h"
+#include "steptape/log/summary_writer.h"
+#include "steptape/ranks/temp_dir.h"
 
 #include "job.h"
 #include "process.h"

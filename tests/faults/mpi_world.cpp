@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "faults/mpi_world.h"
 
-#include "steptape/mpi/mpi_communicator.h"
+#include "steptape/ranks/mpi_communicator.h"
 
 namespace steptape::test {
 

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "steptape/comm/communicator.h"
+#include "steptape/ranks/communicator.h"
 
 namespace steptape::test {
 

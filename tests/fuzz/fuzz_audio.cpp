@@ -8,7 +8,7 @@
 #include "base/little_endian.h"
 #include "fuzz/fuzz_input.h"
 #include "fuzz/fuzz_tensor.h"
-#include "summary/audio/audio.h"
+#include "values/kinds/audio/audio.h"
 
 namespace steptape {
 namespace {

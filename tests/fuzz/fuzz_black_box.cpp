@@ -7,11 +7,11 @@
 #include <string>
 #include <utility>
 
-#include "blackbox/box_header.h"
+#include "events/framing/record_buffer.h"
 #include "fuzz/fuzz_input.h"
-#include "tfrecord/record_buffer.h"
-#include "writer/dead_process.h"
-#include "writer/kill_proof_log.h"
+#include "log/writer/dead_process.h"
+#include "log/writer/kill_proof_log.h"
+#include "process/blackbox/box_header.h"
 
 namespace steptape::detail {
 namespace {

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "steptape/base/error.h"
-#include "steptape/testing/temp_dir.h"
+#include "steptape/ranks/temp_dir.h"
 
 #include "fuzz/fuzz_input.h"
-#include "trace/chrome_trace.h"
-#include "trace/perfetto_rules.h"
-#include "trace/sample_trace.h"
+#include "profile/trace/chrome/chrome_trace.h"
+#include "profile/trace/perfetto_rules.h"
+#include "profile/trace/sample_trace.h"
 
 namespace steptape {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "steptape/base/error.h"
 
-#include "event/event_codec.h"
-#include "event/scalar_agreement.h"
+#include "events/messages/event_codec.h"
+#include "events/messages/scalar_agreement.h"
 #include "fuzz/fuzz_input.h"
 
 namespace steptape {

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "base/little_endian.h"
+#include "events/framing/masked_crc32c.h"
+#include "events/framing/record_buffer.h"
+#include "events/framing/record_format.h"
 #include "fuzz/fuzz_input.h"
-#include "tfrecord/masked_crc32c.h"
-#include "tfrecord/record_buffer.h"
-#include "tfrecord/record_format.h"
 
 namespace steptape {
 

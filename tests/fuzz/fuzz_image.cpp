@@ -10,8 +10,8 @@
 
 #include "fuzz/fuzz_input.h"
 #include "fuzz/fuzz_tensor.h"
-#include "summary/image/boxes.h"
-#include "summary/image/image.h"
+#include "values/kinds/image/boxes.h"
+#include "values/kinds/image/image.h"
 
 namespace steptape {
 namespace {

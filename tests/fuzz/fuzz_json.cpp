@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "steptape/exporter/export.h"
-#include "steptape/testing/temp_dir.h"
+#include "steptape/log/export.h"
+#include "steptape/ranks/temp_dir.h"
 
 #include "fuzz/fuzz_file.h"
 

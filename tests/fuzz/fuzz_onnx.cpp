@@ -6,7 +6,7 @@
 
 #include "base/utf8.h"
 #include "fuzz/fuzz_input.h"
-#include "summary/graph/onnx_graph.h"
+#include "values/kinds/graph/onnx_graph.h"
 
 namespace steptape {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "blackbox/rank_state.h"
 #include "fuzz/fuzz_input.h"
+#include "process/blackbox/rank_state.h"
 
 namespace steptape {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "steptape/tfrecord/record_reader.h"
+#include "steptape/events/record_reader.h"
 
 #include "fuzz/fuzz_file.h"
 

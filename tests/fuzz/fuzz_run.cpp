@@ -7,12 +7,12 @@
 #include <string_view>
 #include <vector>
 
-#include "steptape/event/plugin_content.h"
-#include "steptape/reader/run_reader.h"
-#include "steptape/testing/temp_dir.h"
+#include "steptape/events/plugin_content.h"
+#include "steptape/log/run_reader.h"
+#include "steptape/ranks/temp_dir.h"
 
-#include "event/event_codec.h"
-#include "event/scalar_agreement.h"
+#include "events/messages/event_codec.h"
+#include "events/messages/scalar_agreement.h"
 #include "fuzz/fuzz_file.h"
 
 namespace steptape {

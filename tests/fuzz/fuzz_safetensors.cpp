@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "steptape/base/error.h"
-#include "steptape/safetensors/safetensors.h"
+#include "steptape/train/safetensors.h"
 
 #include "base/little_endian.h"
 #include "base/utf8.h"

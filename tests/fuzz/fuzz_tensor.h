@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/summary/tensor_view.h"
+#include "steptape/values/tensor_view.h"
 
 #include "fuzz/fuzz_input.h"
 

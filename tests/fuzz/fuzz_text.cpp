@@ -7,9 +7,9 @@
 #include "steptape/base/error.h"
 
 #include "base/utf8.h"
-#include "event/event_codec.h"
+#include "events/messages/event_codec.h"
 #include "fuzz/fuzz_input.h"
-#include "summary/text.h"
+#include "values/kinds/text.h"
 
 namespace steptape {
 namespace {

@@ -6,12 +6,12 @@
 #include <string_view>
 
 #include "steptape/base/error.h"
-#include "steptape/testing/temp_dir.h"
+#include "steptape/ranks/temp_dir.h"
 
 #include "base/whole_file.h"
 #include "fuzz/fuzz_input.h"
-#include "trace/chrome_trace.h"
-#include "trace/xplane_trace.h"
+#include "profile/trace/chrome/chrome_trace.h"
+#include "profile/trace/xplane/xplane_trace.h"
 
 namespace steptape {
 namespace {

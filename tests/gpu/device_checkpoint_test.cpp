@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "steptape/checkpoint/checkpoint.h"
-#include "steptape/comm/communicator.h"
-#include "steptape/testing/temp_dir.h"
+#include "steptape/ranks/communicator.h"
+#include "steptape/ranks/temp_dir.h"
+#include "steptape/train/checkpoint.h"
 
 #include "gpu/test_device.h"
 

@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/testing/temp_dir.h"
-#include "steptape/torch/tensor_traits.h"
-#include "steptape/writer/summary_writer.h"
+#include "steptape/libtorch/tensor_traits.h"
+#include "steptape/log/summary_writer.h"
+#include "steptape/ranks/temp_dir.h"
 
 #include "gpu/test_device.h"
-#include "writer/run_contents.h"
+#include "log/writer/run_contents.h"
 
 #include <ATen/ATen.h>
 #include <c10/core/Event.h>

@@ -5,10 +5,10 @@
 #include <mutex>
 #include <vector>
 
-#include "steptape/parallel/gradient_sync.h"
-#include "steptape/parallel/parameters.h"
-#include "steptape/parallel/sync_batch_norm.h"
-#include "steptape/testing/thread_communicator.h"
+#include "steptape/ranks/thread_communicator.h"
+#include "steptape/train/gradient_sync.h"
+#include "steptape/train/parameters.h"
+#include "steptape/train/sync_batch_norm.h"
 
 #include "gpu/test_device.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "gpu/test_device.h"
-#include "trainer/training_fixture.h"
+#include "train/loop/training_fixture.h"
 
 namespace steptape::test {
 

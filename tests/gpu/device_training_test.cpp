@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "distributed/read_back.h"
-#include "torch/device_copy.h"
+#include "libtorch/tensors/device_copy.h"
+#include "metrics/read_back.h"
 
 namespace steptape::test {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "steptape/comm/communicator.h"
-#include "steptape/parallel/gradient_sync.h"
+#include "steptape/ranks/communicator.h"
+#include "steptape/train/gradient_sync.h"
 
 #include "gpu/simulated/simulated_gpu.h"
 

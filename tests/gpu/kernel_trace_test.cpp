@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "steptape/libtorch/op_profiler.h"
 #include "steptape/profile/trace_summary.h"
-#include "steptape/torch/op_profiler.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "steptape/mpi/mpi_communicator.h"
+#include "steptape/ranks/mpi_communicator.h"
 
 #include "gpu/gradient_ranks.h"
 #include "gpu/simulated/simulated_gpu.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "steptape/base/error.h"
-#include "steptape/testing/thread_communicator.h"
+#include "steptape/ranks/thread_communicator.h"
 
 #include "gpu/gradient_ranks.h"
 #include "gpu/simulated/simulated_gpu.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nccl/nccl_group.h"
+#include "ranks/nccl/nccl_group.h"
 
 #include <chrono>
 #include <condition_variable>
@@ -10,10 +10,10 @@
 #include <string>
 
 #include "steptape/base/error.h"
-#include "steptape/testing/thread_communicator.h"
+#include "steptape/ranks/thread_communicator.h"
 
 #include "gpu/simulated/simulated_gpu.h"
-#include "nccl/nccl_library.h"
+#include "ranks/nccl/nccl_library.h"
 #include "support/expect_error.h"
 
 #include <ATen/ops/full.h>

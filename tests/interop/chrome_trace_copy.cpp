@@ -7,7 +7,7 @@
 
 #include "steptape/base/error.h"
 
-#include "trace/chrome_trace.h"
+#include "profile/trace/chrome/chrome_trace.h"
 
 int main(int argc, char** argv) {
   if (argc != 3) {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include <steptape/mpi.h>
-#include <steptape/parallel/gradient_sync.h>
-#include <steptape/parallel/parameters.h>
+#include <steptape/train/gradient_sync.h>
+#include <steptape/train/parameters.h>
 
 #include "interop/training_program.h"
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "summary/image/image.h"
+#include "values/kinds/image/image.h"
 
 /// Writes the data that a program logs, one JSON object per line, for a checker that compares it
 /// with TensorBoard.

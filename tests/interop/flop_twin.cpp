@@ -4,7 +4,7 @@
 #include <functional>
 #include <iostream>
 
-#include "steptape/torch/flop_counter.h"
+#include "steptape/libtorch/flop_counter.h"
 
 #include "interop/training_program.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "steptape/writer/summary_writer.h"
+#include "steptape/log/summary_writer.h"
 
 #include "peer_numbers.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/summary/tensor_view.h"
+#include "steptape/values/tensor_view.h"
 
 /// The arrays that peer_numbers.py has saved in a folder.
 ///

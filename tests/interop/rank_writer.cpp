@@ -14,10 +14,10 @@
 #include <thread>
 #include <vector>
 
-#include <steptape/distributed/straggler_report.h>
+#include <steptape/metrics/straggler_report.h>
 #include <steptape/mpi.h>
+#include <steptape/ranks/fake_clock.h>
 #include <steptape/steptape.h>
-#include <steptape/testing/fake_clock.h>
 
 namespace {
 

@@ -10,10 +10,10 @@
 #include <string>
 
 #include "steptape/base/error.h"
-#include "steptape/event/hparams_content.h"
-#include "steptape/event/plugin_content.h"
-#include "steptape/reader/run_reader.h"
-#include "steptape/reader/values.h"
+#include "steptape/events/hparams_content.h"
+#include "steptape/events/plugin_content.h"
+#include "steptape/log/run_reader.h"
+#include "steptape/log/values.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "steptape/base/error.h"
-#include "steptape/safetensors/safetensors.h"
+#include "steptape/train/safetensors.h"
 
 namespace {
 

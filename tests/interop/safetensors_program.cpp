@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include <steptape/checkpoint/safetensors.h>
+#include <steptape/train/module_safetensors.h>
 
 #include <torch/torch.h>
 

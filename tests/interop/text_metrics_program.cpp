@@ -6,9 +6,9 @@
 #include <iostream>
 #include <thread>
 
-#include "steptape/machine/machine_sampler.h"
+#include "steptape/process/machine_sampler.h"
 
-#include "machine/text_metrics.h"
+#include "process/machine/text_metrics.h"
 
 int main(int argc, char** argv) {
   if (argc != 3) {

@@ -15,16 +15,16 @@
 #include <string>
 #include <vector>
 
+#include <steptape/process/zone.h>
 #include <steptape/profile/profiler.h>
-#include <steptape/span/zone.h>
-#include <steptape/trace/trace.h>
+#include <steptape/profile/trace.h>
 
-#include "trace/chrome_trace.h"
-#include "trace/perfetto_trace.h"
-#include "trace/random_trace.h"
-#include "trace/sample_trace.h"
-#include "trace/trace_builder.h"
-#include "trace/xplane_trace.h"
+#include "profile/trace/chrome/chrome_trace.h"
+#include "profile/trace/perfetto/perfetto_trace.h"
+#include "profile/trace/random_trace.h"
+#include "profile/trace/sample_trace.h"
+#include "profile/trace/trace_builder.h"
+#include "profile/trace/xplane/xplane_trace.h"
 
 namespace {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the sources against the layers of docs/architecture.md.
+// Checks the sources and the documents against the rooms that the CMakeLists.txt files declare.
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <map>
 #include <regex>
@@ -8,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "lint/room_graph.h"
 #include "lint/source_tree.h"
 
 #include <gmock/gmock.h>
@@ -33,71 +35,15 @@ const SourceTree& everything() {
   return kTree;
 }
 
-/// Each layer and the layers it links to, as drawn in docs/architecture.md.
-const std::map<std::string, std::set<std::string>>& directDependencies() {
-  static const std::map<std::string, std::set<std::string>> kLayers{
-      {"base", {}},
-      {"blackbox", {"base"}},
-      {"span", {"blackbox"}},
-      {"comm", {"span"}},
-      {"transport", {"comm"}},
-      {"nccl", {"comm"}},
-      {"machine", {"base"}},
-      {"safetensors", {"base"}},
-      {"tfrecord", {"base"}},
-      {"event", {"base"}},
-      {"summary", {"event"}},
-      {"figure", {"summary"}},
-      {"sample", {"span"}},
-      {"images", {"sample"}},
-      {"writer", {"blackbox", "tfrecord", "summary"}},
-      {"reader", {"tfrecord", "event"}},
-      {"exporter", {"reader"}},
-      {"checker", {"reader"}},
-      {"aggregate", {"reader", "writer"}},
-      {"trace", {"span", "event"}},
-      {"distributed", {"writer", "comm", "machine"}},
-      {"profile", {"trace", "distributed"}},
-      {"profile_figure", {"figure", "profile"}},
-      {"mpi", {"transport"}},
-      {"c10d", {"transport"}},
-      {"testing", {"comm"}},
-      {"torch", {"writer", "profile"}},
-      {"parallel", {"nccl"}},
-      {"data", {"comm", "sample"}},
-      {"recipe", {"comm"}},
-      {"checkpoint", {"parallel", "recipe", "safetensors"}},
-      {"trainer", {"checkpoint", "data", "torch"}},
-      {"tools", {"exporter", "checker", "aggregate", "profile"}},
-      {"python", {"reader"}},
-  };
-  return kLayers;
+const RoomGraph& graph() {
+  static const RoomGraph kGraph(
+      SourceTree(STEPTAPE_SOURCE_DIR, {"src", "tools/steptape", "python"}, {"CMakeLists.txt"}));
+  return kGraph;
 }
 
-const std::set<std::string>& torchLayers() {
-  static const std::set<std::string> kLayers{"c10d",   "torch",      "parallel", "data",
-                                             "recipe", "checkpoint", "trainer"};
-  return kLayers;
-}
-
-/// Returns `layer` and every layer below it.
-std::set<std::string> reachableFrom(const std::string& layer) {
-  std::set<std::string> reachable{layer};
-  for (const std::string& below : directDependencies().at(layer)) {
-    reachable.merge(reachableFrom(below));
-  }
-  return reachable;
-}
-
-/// Returns the layer at the start of a path such as "include/steptape/writer/x.h"; empty if none.
-std::string layerIn(const std::string& path) {
-  static const std::regex kLayer(R"(^(?:include/steptape/|steptape/|src/|)(\w+)/)");
-  std::smatch match;
-  if (!std::regex_search(path, match, kLayer)) {
-    return "";
-  }
-  const std::string name = match[1];
-  return directDependencies().count(name) != 0 ? name : "";
+/// Returns whether the room sees LibTorch's headers.
+bool usesTorch(const std::string& room) {
+  return graph().reachableFrom(room).count("libtorch") != 0;
 }
 
 /// Returns "mpi" for include/steptape/mpi.h, the header that users include for that component;
@@ -142,74 +88,128 @@ std::string describe(const Line& line) {
   return line.file + ":" + std::to_string(line.number) + ": " + line.text;
 }
 
-TEST(Layers, NoIncludePointsUp) {
+TEST(Rooms, NoIncludePointsUp) {
   std::vector<std::string> upward;
   int checked = 0;
   for (const std::string& file : library().files()) {
-    const std::string layer = layerIn(file);
-    if (layer.empty()) {
+    const Room* const room = graph().roomOf(file);
+    if (room == nullptr) {
       continue;  // See UmbrellaHeadersStayInTheirComponent.
     }
-    const std::set<std::string> allowed = reachableFrom(layer);
+    const std::set<std::string> allowed = graph().reachableFrom(room->name);
     for (const Include& include : library().includes(file)) {
-      const std::string target = layerIn(include.target);
-      // "torch/…" is LibTorch's own folder unless the path says steptape/torch.
-      if (target.empty() || !restrictedDependency(include.target).empty()) {
+      const Room* const target = graph().roomOf(include.target);
+      if (target == nullptr || !restrictedDependency(include.target).empty()) {
         continue;
       }
       ++checked;
-      if (allowed.count(target) == 0) {
+      if (allowed.count(target->name) == 0) {
         upward.push_back(describe(include.line));
       }
     }
   }
   EXPECT_THAT(upward, IsEmpty());
-  EXPECT_GT(checked, 50) << "the includes were not found";
+  EXPECT_GT(checked, 1000) << "the includes were not found";
 }
 
-TEST(Layers, EachIsDescribedInSrcReadme) {
-  const SourceTree readmes(STEPTAPE_SOURCE_DIR, {"src"}, {"README.md"});
-  std::set<std::string> described;
-  for (const Line& line : readmes.lines("src/README.md")) {
-    static const std::regex kRow(R"(^\| `(\w+)` \| .+ \| .+ \|$)");
+TEST(Rooms, LinkOnlyToDistrictsBelow) {
+  std::map<std::string, std::set<std::string>> below = graph().districts();
+  // Remove districts that stand on no remaining one; a cycle stays.
+  for (bool found = true; found;) {
+    found = false;
+    for (auto district = below.begin(); district != below.end();) {
+      const bool stands =
+          std::any_of(district->second.begin(), district->second.end(),
+                      [&below](const std::string& name) { return below.count(name) != 0; });
+      found = found || !stands;
+      district = stands ? std::next(district) : below.erase(district);
+    }
+  }
+  EXPECT_THAT(below, IsEmpty());
+}
+
+TEST(Rooms, HaveEachPublicHeaderOnce) {
+  std::map<std::string, int> rooms;
+  for (const std::string& file : library().files()) {
+    if (startsWith(file, "include/") && umbrellaName(file).empty()) {
+      rooms[file] = 0;
+    }
+  }
+  for (const auto& [name, room] : graph().rooms()) {
+    for (const std::string& header : room.headers) {
+      // The header of the version is generated.
+      if (header != "steptape/base/version.h") {
+        ++rooms["include/" + header];
+        EXPECT_TRUE(startsWith(header, "steptape/" + room.district + "/")) << header;
+      }
+    }
+  }
+  for (const auto& [header, count] : rooms) {
+    EXPECT_EQ(count, 1) << header << " belongs to one room of its district";
+  }
+}
+
+/// Returns the rows of a document's tables whose first cell is a name in backquotes, by that name.
+std::map<std::string, std::string> rowsByName(const std::string& folder,
+                                              const std::string& document) {
+  const SourceTree documents(STEPTAPE_SOURCE_DIR, {folder}, {document});
+  std::map<std::string, std::string> rows;
+  for (const Line& line : documents.lines(folder + "/" + document)) {
+    static const std::regex kRow(R"(^\| `(\w+)` \|(.+)\|$)");
     std::smatch match;
     if (std::regex_match(line.text, match, kRow)) {
-      described.insert(match[1]);
+      rows[match[1]] = match[2];
     }
   }
-  std::set<std::string> folders;
-  for (const std::string& file : library().files()) {
-    static const std::regex kFolder(R"(^src/(\w+)/)");
-    std::smatch match;
-    if (std::regex_search(file, match, kFolder)) {
-      folders.insert(match[1]);
+  return rows;
+}
+
+TEST(Rooms, EachDistrictIsDrawnWithWhatItStandsOn) {
+  std::map<std::string, std::set<std::string>> drawn;
+  for (const auto& [name, row] : rowsByName("docs", "architecture.md")) {
+    if (graph().districts().count(name) != 0) {
+      const std::string below = row.substr(row.rfind('|') + 1);
+      static const std::regex kName(R"(\w+)");
+      for (std::sregex_iterator match(below.begin(), below.end(), kName), end; match != end;
+           ++match) {
+        drawn[name].insert(match->str());
+      }
+      drawn[name].erase("nothing");
     }
   }
-  EXPECT_EQ(described, folders);
-  std::set<std::string> drawn;
-  for (const auto& [layer, below] : directDependencies()) {
-    drawn.insert(layer);
+  EXPECT_EQ(drawn, graph().districts());
+}
+
+TEST(Rooms, EachIsDescribedByItsDistrict) {
+  std::map<std::string, std::set<std::string>> rooms;
+  for (const auto& [name, room] : graph().rooms()) {
+    const std::string district = "src/" + room.district;
+    if (startsWith(room.folder, district + "/")) {
+      rooms[district].insert(room.folder.substr(district.size() + 1));
+    }
   }
-  drawn.erase("tools");
-  drawn.erase("python");
-  EXPECT_EQ(folders, drawn);
+  EXPECT_GT(rooms.size(), 5U) << "the districts were not found";
+  for (const auto& [district, names] : rooms) {
+    const std::map<std::string, std::string> described = rowsByName(district, "README.md");
+    for (const std::string& name : names) {
+      EXPECT_EQ(described.count(name), 1U) << name << " in " << district << "/README.md";
+    }
+  }
 }
 
-/// Returns "writer/backend" for src/writer/backend.cpp, its header, and "writer/backend.h"; empty
-/// for a path outside of the layer.
-std::string pieceIn(const std::string& layer, const std::string& path) {
-  const std::regex piece("^(?:include/steptape/|steptape/|src/|)(" + layer +
-                         R"(/\w+)\.(?:h|cpp)$)");
-  std::smatch match;
-  return std::regex_search(path, match, piece) ? std::string(match[1]) : "";
+/// Returns "backend" for src/log/writer/backend.cpp, its header, and "log/writer/backend.h"; empty
+/// for a path outside of the room.
+std::string pieceIn(const std::string& room, const std::string& path) {
+  const Room* const owner = graph().roomOf(path);
+  return owner != nullptr && owner->name == room ? std::filesystem::path(path).stem().string() : "";
 }
 
-TEST(Layers, WriterPiecesIncludeOnlyPiecesBelow) {
+TEST(Rooms, WriterPiecesIncludeOnlyPiecesBelow) {
   std::map<std::string, std::set<std::string>> below;
   for (const std::string& file : library().files()) {
-    const std::string piece = pieceIn("writer", file);
+    const std::string piece = pieceIn("log_writer", file);
     for (const Include& include : library().includes(file)) {
-      const std::string target = pieceIn("writer", include.target);
+      const std::string target = pieceIn("log_writer", include.target);
       if (!piece.empty() && !target.empty() && target != piece) {
         below[piece].insert(target);
       }
@@ -230,11 +230,7 @@ TEST(Layers, WriterPiecesIncludeOnlyPiecesBelow) {
   EXPECT_THAT(below, IsEmpty());
 }
 
-TEST(Layers, UmbrellaHeadersStayInTheirComponent) {
-  const std::set<std::string> core{"base",    "span",      "comm",        "tfrecord", "event",
-                                   "summary", "trace",     "writer",      "reader",   "exporter",
-                                   "checker", "aggregate", "distributed", "profile",  "safetensors",
-                                   "sample",  "machine",   "transport",   "nccl"};
+TEST(Rooms, UmbrellaHeadersStayInTheirComponent) {
   std::vector<std::string> foreign;
   std::set<std::string> umbrellas;
   for (const std::string& file : library().files()) {
@@ -243,18 +239,16 @@ TEST(Layers, UmbrellaHeadersStayInTheirComponent) {
       continue;
     }
     umbrellas.insert(name);
-    std::set<std::string> allowed = core;
-    if (directDependencies().count(name) != 0) {
-      allowed.merge(reachableFrom(name));
-    }
+    std::set<std::string> allowed = graph().core();
+    allowed.merge(graph().reachableFrom(name));
     if (name == "environment") {
       // Includes the headers of these two if the program links them.
       allowed.insert({"mpi", "c10d"});
     }
     for (const Include& include : library().transitiveIncludes(file)) {
-      const std::string layer = layerIn(include.target);
-      if (!layer.empty() && restrictedDependency(include.target).empty() &&
-          allowed.count(layer) == 0) {
+      const Room* const room = graph().roomOf(include.target);
+      if (room != nullptr && restrictedDependency(include.target).empty() &&
+          allowed.count(room->name) == 0) {
         foreign.push_back(file + " reaches " + describe(include.line));
       }
     }
@@ -279,7 +273,7 @@ std::set<std::string> headersNamedIn(const std::vector<Line>& document) {
   return headers;
 }
 
-TEST(Layers, EachPublicHeaderIsInAnUmbrellaOrADocument) {
+TEST(Rooms, EachPublicHeaderIsInAnUmbrellaOrADocument) {
   std::set<std::string> shown;
   std::vector<std::string> headers;
   for (const std::string& file : library().files()) {
@@ -308,19 +302,16 @@ TEST(Layers, EachPublicHeaderIsInAnUmbrellaOrADocument) {
   EXPECT_GT(headers.size(), 50U) << "the headers were not found";
 }
 
-TEST(Layers, RestrictedDependenciesStayInTheirFolders) {
-  std::vector<std::string> torchFolders;
-  for (const std::string& layer : torchLayers()) {
-    torchFolders.push_back("src/" + layer + "/");
-    torchFolders.push_back("include/steptape/" + layer + "/");
+TEST(Rooms, RestrictedDependenciesStayInTheirRooms) {
+  std::set<std::string> torchRooms;
+  for (const auto& [name, room] : graph().rooms()) {
+    if (usesTorch(name)) {
+      torchRooms.insert(name);
+    }
   }
-  const std::map<std::string, std::vector<std::string>> foldersByDependency{
-      {"Cairo", {"src/figure/"}},
-      {"image libraries", {"src/images/"}},
-      {"protobuf", {"src/event/", "tools/steptape/hosts/"}},
-      {"MPI", {"src/mpi/", "include/steptape/mpi/"}},
-      {"LibTorch", torchFolders},
-      {"nanobind", {"python/src/"}},
+  const std::map<std::string, std::set<std::string>> roomsByDependency{
+      {"Cairo", {"figure"}}, {"image libraries", {"images"}}, {"protobuf", {"events_messages"}},
+      {"MPI", {"mpi"}},      {"LibTorch", torchRooms},        {"nanobind", {"python"}},
   };
   std::vector<std::string> strays;
   std::set<std::string> seen;
@@ -331,11 +322,11 @@ TEST(Layers, RestrictedDependenciesStayInTheirFolders) {
         continue;
       }
       seen.insert(dependency);
-      bool inItsFolder = false;
-      for (const std::string& folder : foldersByDependency.at(dependency)) {
-        inItsFolder = inItsFolder || startsWith(file, folder);
-      }
-      if (!inItsFolder) {
+      // The tool has messages of its own, between hosts.
+      const bool isOfHosts = dependency == "protobuf" && startsWith(file, "tools/steptape/hosts/");
+      const Room* const room = graph().roomOf(file);
+      if (!isOfHosts &&
+          (room == nullptr || roomsByDependency.at(dependency).count(room->name) == 0)) {
         strays.push_back(describe(include.line));
       }
     }
@@ -345,7 +336,7 @@ TEST(Layers, RestrictedDependenciesStayInTheirFolders) {
                                            "nanobind", "protobuf"));
 }
 
-TEST(Layers, NoTranslationUnitSeesTwoRestrictedDependencies) {
+TEST(Rooms, NoTranslationUnitSeesTwoRestrictedDependencies) {
   std::vector<std::string> mixed;
   for (const std::string& file : library().files()) {
     std::set<std::string> seen;
@@ -360,16 +351,22 @@ TEST(Layers, NoTranslationUnitSeesTwoRestrictedDependencies) {
   EXPECT_THAT(mixed, IsEmpty());
 }
 
-TEST(Layers, CoreHeadersIncludeNoneOfTheDependencies) {
-  std::set<std::string> otherComponents = torchLayers();
-  otherComponents.insert("mpi");
-  otherComponents.insert("environment");  // what it includes depends on what a program links
+/// Returns whether users of this header have MPI or LibTorch.
+bool mayBeHeavy(const std::string& header) {
+  const Room* const room = graph().roomOf(header);
+  const std::string name = room != nullptr ? room->name : umbrellaName(header);
+  // What "environment" includes depends on what a program links.
+  return usesTorch(name) || name == "mpi" || name == "environment";
+}
+
+TEST(Rooms, OtherHeadersIncludeNoneOfTheDependencies) {
   std::vector<std::string> heavy;
+  int checked = 0;
   for (const std::string& file : library().files()) {
-    if (!startsWith(file, "include/") || otherComponents.count(layerIn(file)) != 0 ||
-        otherComponents.count(umbrellaName(file)) != 0) {
+    if (!startsWith(file, "include/") || mayBeHeavy(file)) {
       continue;
     }
+    ++checked;
     for (const Include& include : library().transitiveIncludes(file)) {
       if (!restrictedDependency(include.target).empty() || include.target == "zlib.h") {
         heavy.push_back(file + " reaches " + describe(include.line));
@@ -377,6 +374,7 @@ TEST(Layers, CoreHeadersIncludeNoneOfTheDependencies) {
     }
   }
   EXPECT_THAT(heavy, IsEmpty());
+  EXPECT_GT(checked, 40) << "the headers were not found";
 }
 
 /// Returns the names of the logging calls, such as "addScalar", that a header declares.
@@ -396,11 +394,11 @@ std::set<std::string> loggingCallsIn(const std::string& header) {
 }
 
 TEST(Sources, GiveADistributedWriterEveryCallOfASummaryWriter) {
-  const std::set<std::string> calls = loggingCallsIn("include/steptape/writer/summary_writer.h");
+  const std::set<std::string> calls = loggingCallsIn("include/steptape/log/summary_writer.h");
   EXPECT_GT(calls.size(), 25U) << "the calls were not found";
   std::vector<std::string> missing;
   const std::set<std::string> distributed =
-      loggingCallsIn("include/steptape/distributed/distributed_writer.h");
+      loggingCallsIn("include/steptape/metrics/distributed_writer.h");
   for (const std::string& call : calls) {
     if (distributed.count(call) == 0) {
       missing.push_back(call);

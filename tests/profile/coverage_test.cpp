@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profile/coverage.h"
+#include "profile/recorder/coverage.h"
 
 #include "profile/record_builder.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profile/device_activities.h"
+#include "profile/recorder/device_activities.h"
 
 #include <cstdint>
 #include <functional>
@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "steptape/base/clock.h"
+#include "steptape/process/zone.h"
 #include "steptape/profile/profiler.h"
-#include "steptape/span/zone.h"
 
-#include "profile/op_stats_builder.h"
-#include "profile/span_source.h"
-#include "profile/trace_records.h"
+#include "profile/recorder/op_stats_builder.h"
+#include "profile/recorder/span_source.h"
+#include "profile/recorder/trace_records.h"
 
 #include <gmock/gmock.h>
 

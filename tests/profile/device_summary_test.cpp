@@ -4,7 +4,7 @@
 
 #include "steptape/profile/trace_summary.h"
 
-#include "trace/trace_builder.h"
+#include "profile/trace/trace_builder.h"
 
 #include <gmock/gmock.h>
 

@@ -9,10 +9,10 @@
 #include <variant>
 #include <vector>
 
-#include "steptape/testing/temp_dir.h"
-#include "steptape/tfrecord/record_reader.h"
+#include "steptape/events/record_reader.h"
+#include "steptape/ranks/temp_dir.h"
 
-#include "event/event_codec.h"
+#include "events/messages/event_codec.h"
 #include "profile/span_chain.h"
 
 #include <gmock/gmock.h>

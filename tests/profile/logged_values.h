@@ -7,9 +7,9 @@
 #include <variant>
 #include <vector>
 
-#include "steptape/event/event.h"
+#include "steptape/events/event.h"
 
-#include "writer/run_contents.h"
+#include "log/writer/run_contents.h"
 
 namespace steptape {
 

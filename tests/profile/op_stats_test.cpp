@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profile/op_stats_builder.h"
 #include "profile/record_builder.h"
+#include "profile/recorder/op_stats_builder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

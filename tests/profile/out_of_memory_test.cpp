@@ -10,13 +10,13 @@
 #include <optional>
 #include <thread>
 
+#include "steptape/process/zone.h"
 #include "steptape/profile/profiler.h"
-#include "steptape/span/zone.h"
-#include "steptape/testing/temp_dir.h"
-#include "steptape/testing/thread_communicator.h"
+#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/thread_communicator.h"
 
+#include "profile/trace/chrome/chrome_trace.h"
 #include "support/allocations.h"
-#include "trace/chrome_trace.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profile/overhead_governor.h"
+#include "profile/recorder/overhead_governor.h"
 
 #include <gtest/gtest.h>
 

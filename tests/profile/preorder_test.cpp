@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profile/preorder.h"
+#include "profile/recorder/preorder.h"
 
 #include <algorithm>
 #include <random>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profile/profile_guide.h"
+#include "profile/recorder/profile_guide.h"
 
 #include <cstdint>
 #include <string>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 
+#include "steptape/process/zone.h"
 #include "steptape/profile/profiler.h"
-#include "steptape/span/zone.h"
 
 #include "profile/record_builder.h"
 #include "support/allocations.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profile/profile_session_directory.h"
+#include "profile/recorder/profile_session_directory.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
 
-#include "steptape/testing/temp_dir.h"
+#include "steptape/ranks/temp_dir.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "steptape/base/error.h"
-#include "steptape/span/zone.h"
-#include "steptape/testing/temp_dir.h"
+#include "steptape/process/zone.h"
+#include "steptape/ranks/temp_dir.h"
 
 #include "profile/logged_values.h"
 #include "profile/record_builder.h"
+#include "profile/trace/gunzip.h"
 #include "support/content_of.h"
-#include "trace/gunzip.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

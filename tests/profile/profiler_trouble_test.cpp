@@ -15,16 +15,16 @@
 #include <vector>
 
 #include "steptape/base/error.h"
+#include "steptape/process/zone.h"
 #include "steptape/profile/profiler.h"
-#include "steptape/span/zone.h"
-#include "steptape/testing/temp_dir.h"
+#include "steptape/ranks/temp_dir.h"
 
 #include "base/whole_file.h"
 #include "profile/record_builder.h"
+#include "profile/trace/chrome/chrome_trace.h"
+#include "profile/trace/gunzip.h"
+#include "profile/trace/xplane/xplane_trace.h"
 #include "support/small_disk.h"
-#include "trace/chrome_trace.h"
-#include "trace/gunzip.h"
-#include "trace/xplane_trace.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

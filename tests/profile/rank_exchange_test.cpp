@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profile/rank_exchange.h"
+#include "profile/recorder/rank_exchange.h"
 
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "steptape/base/error.h"
-#include "steptape/testing/thread_communicator.h"
+#include "steptape/ranks/thread_communicator.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

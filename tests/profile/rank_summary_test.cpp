@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "trace/trace_builder.h"
+#include "profile/trace/trace_builder.h"
 
 #include <gtest/gtest.h>
 

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "steptape/base/clock.h"
+#include "steptape/process/span_record.h"
 #include "steptape/profile/op_stats.h"
-#include "steptape/span/span_record.h"
 
-#include "span/span_collector.h"
+#include "process/spans/span_collector.h"
 
 namespace steptape {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "steptape/trace/trace.h"
+#include "steptape/profile/trace.h"
 
 namespace steptape {
 

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profile/span_stacks.h"
+#include "profile/tables/span_stacks.h"
 
 #include <map>
 #include <string>
 #include <vector>
 
+#include "steptape/process/zone.h"
 #include "steptape/profile/folded_stacks.h"
 #include "steptape/profile/profiler.h"
 #include "steptape/profile/trace_summary.h"
-#include "steptape/span/zone.h"
-#include "steptape/testing/temp_dir.h"
+#include "steptape/ranks/temp_dir.h"
 
+#include "process/spans/thread_recorder.h"
 #include "profile/logged_values.h"
 #include "profile/span_chain.h"
-#include "span/thread_recorder.h"
-#include "trace/chrome_trace.h"
-#include "trace/xplane_trace.h"
+#include "profile/trace/chrome/chrome_trace.h"
+#include "profile/trace/xplane/xplane_trace.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,8 +7,8 @@
 #include "steptape/profile/trace_summary.h"
 
 #include "profile/span_chain.h"
-#include "profile/time_intervals.h"
-#include "trace/overlapping_trace.h"
+#include "profile/tables/time_intervals.h"
+#include "profile/trace/overlapping_trace.h"
 
 #include <gmock/gmock.h>
 

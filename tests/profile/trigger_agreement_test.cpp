@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profile/trigger_agreement.h"
+#include "profile/recorder/trigger_agreement.h"
 
 #include <atomic>
 #include <thread>
 
-#include "steptape/testing/thread_communicator.h"
+#include "steptape/ranks/thread_communicator.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "steptape/base/error.h"
+#include "steptape/process/zone.h"
 #include "steptape/profile/profiler.h"
 #include "steptape/profile/profiler_options.h"
-#include "steptape/span/zone.h"
-#include "steptape/testing/temp_dir.h"
+#include "steptape/ranks/temp_dir.h"
 
 #include "profile/record_builder.h"
 

@@ -5,10 +5,10 @@
 
 #include "steptape/base/error.h"
 #include "steptape/profile/rank_summary.h"
-#include "steptape/testing/temp_dir.h"
+#include "steptape/ranks/temp_dir.h"
 
 #include "profile/logged_values.h"
-#include "profile/rank_profile_codec.h"
+#include "profile/recorder/rank_profile_codec.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 
 namespace steptape::test {
 
-/// The collectives that tests/mpi/rank_failure_program.cpp calls by name.
+/// The collectives that tests/ranks/mpi/rank_failure_program.cpp calls by name.
 inline constexpr const char* kCollectives[] = {
     "allreduce", "allreduceGrouped", "reduceScatter", "broadcast",          "allgather",
     "alltoall",  "worldBarrier",     "split",         "allocateNodeMemory",

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "transport/transport.h"
+#include "ranks/engine/transport.h"
 
 namespace steptape::test {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/sample/image_transforms.h"
+#include "steptape/train/image_transforms.h"
 
 namespace steptape::test {
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "steptape/testing/temp_dir.h"
+#include "steptape/ranks/temp_dir.h"
 
 namespace steptape::test {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/comm/communicator.h"
+#include "steptape/ranks/communicator.h"
 
 #include <gtest/gtest.h>
 

@@ -11,10 +11,10 @@
 #include <string>
 #include <thread>
 
-#include "steptape/span/zone.h"
-#include "steptape/writer/summary_writer.h"
+#include "steptape/log/summary_writer.h"
+#include "steptape/process/zone.h"
 
-#include "blackbox/state_page.h"
+#include "process/blackbox/state_page.h"
 #include "tools/state_job.h"
 
 #include <gmock/gmock.h>

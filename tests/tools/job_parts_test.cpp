@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "reader/log_dir_fixture.h"
+#include "log/reader/log_dir_fixture.h"
 #include "support/expect_error.h"
 #include "tools/steptape/hosts/host_list.h"
 #include "tools/steptape/jobs/duration_text.h"

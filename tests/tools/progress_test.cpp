@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <string>
 
-#include "steptape/testing/fake_clock.h"
+#include "steptape/ranks/fake_clock.h"
 
 #include <gmock/gmock.h>
 

@@ -6,10 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "steptape/writer/summary_writer.h"
+#include "steptape/log/summary_writer.h"
 
+#include "log/writer/faulty_file_system.h"
 #include "tools/state_job.h"
-#include "writer/faulty_file_system.h"
 
 #include <gmock/gmock.h>
 

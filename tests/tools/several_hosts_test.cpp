@@ -12,14 +12,14 @@
 #include <unistd.h>
 
 #include "steptape/base/error.h"
-#include "steptape/writer/summary_writer.h"
+#include "steptape/log/summary_writer.h"
 
-#include "blackbox/state_page.h"
+#include "log/writer/faulty_file_system.h"
+#include "process/blackbox/state_page.h"
 #include "tools/state_job.h"
 #include "tools/steptape/hosts/host_answer.h"
 #include "tools/steptape/hosts/host_query.h"
 #include "tools/steptape/programs/parallel_programs.h"
-#include "writer/faulty_file_system.h"
 
 #include <gmock/gmock.h>
 

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "steptape/writer/writer_options.h"
+#include "steptape/log/writer_options.h"
 
 #include "support/own_black_boxes.h"
 #include "tools/tool_fixture.h"

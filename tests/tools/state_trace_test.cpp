@@ -13,13 +13,13 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/span/zone.h"
-#include "steptape/writer/summary_writer.h"
+#include "steptape/log/summary_writer.h"
+#include "steptape/process/zone.h"
 
-#include "blackbox/state_page.h"
+#include "process/blackbox/state_page.h"
+#include "profile/trace/chrome/chrome_trace.h"
+#include "profile/trace/perfetto_rules.h"
 #include "tools/state_job.h"
-#include "trace/chrome_trace.h"
-#include "trace/perfetto_rules.h"
 
 #include <gmock/gmock.h>
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <sys/wait.h>
 
-#include "reader/log_dir_fixture.h"
+#include "log/reader/log_dir_fixture.h"
 
 namespace steptape {
 

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <string>
 
+#include "profile/trace/chrome/chrome_trace.h"
+#include "profile/trace/trace_builder.h"
+#include "profile/trace/xplane/xplane_trace.h"
 #include "tools/tool_fixture.h"
-#include "trace/chrome_trace.h"
-#include "trace/trace_builder.h"
-#include "trace/xplane_trace.h"
 
 namespace steptape {
 

@@ -6,7 +6,7 @@
 
 #include "steptape/base/error.h"
 
-#include "reader/log_dir_fixture.h"
+#include "log/reader/log_dir_fixture.h"
 
 #include <gmock/gmock.h>
 

@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/event/custom_scalars_layout.h"
-#include "steptape/event/hparams_content.h"
-#include "steptape/event/plugin_content.h"
-#include "steptape/reader/tag_series.h"
+#include "steptape/events/custom_scalars_layout.h"
+#include "steptape/events/hparams_content.h"
+#include "steptape/events/plugin_content.h"
+#include "steptape/log/tag_series.h"
 
-#include "reader/log_dir_fixture.h"
+#include "log/reader/log_dir_fixture.h"
 
 #include <gmock/gmock.h>
 

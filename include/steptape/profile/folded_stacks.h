@@ -5,7 +5,7 @@
 
 #include "steptape/base/array_view.h"
 #include "steptape/base/export.h"
-#include "steptape/trace/trace.h"
+#include "steptape/profile/trace.h"
 
 namespace steptape {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "steptape/base/export.h"
-#include "steptape/event/graph.h"
-#include "steptape/trace/trace.h"
-#include "steptape/writer/summary_writer.h"
+#include "steptape/events/graph.h"
+#include "steptape/log/summary_writer.h"
+#include "steptape/profile/trace.h"
 
 namespace steptape {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "steptape/base/export.h"
-#include "steptape/span/span_record.h"
-#include "steptape/writer/summary_writer.h"
+#include "steptape/log/summary_writer.h"
+#include "steptape/process/span_record.h"
 
 namespace steptape {
 

@@ -8,11 +8,11 @@
 
 #include "steptape/base/export.h"
 #include "steptape/base/status.h"
-#include "steptape/comm/communicator.h"
+#include "steptape/log/summary_writer.h"
 #include "steptape/profile/op_stats.h"
 #include "steptape/profile/profiler_options.h"
-#include "steptape/trace/trace.h"
-#include "steptape/writer/summary_writer.h"
+#include "steptape/profile/trace.h"
+#include "steptape/ranks/communicator.h"
 
 namespace steptape {
 namespace detail {

@@ -9,10 +9,10 @@
 
 #include "steptape/base/array_view.h"
 #include "steptape/base/export.h"
+#include "steptape/log/summary_writer.h"
 #include "steptape/profile/op_stats.h"
+#include "steptape/profile/trace.h"
 #include "steptape/profile/trace_summary.h"
-#include "steptape/trace/trace.h"
-#include "steptape/writer/summary_writer.h"
 
 namespace steptape {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "steptape/base/export.h"
+#include "steptape/log/summary_writer.h"
 #include "steptape/profile/op_stats.h"
-#include "steptape/trace/trace.h"
-#include "steptape/writer/summary_writer.h"
+#include "steptape/profile/trace.h"
 
 namespace steptape {
 

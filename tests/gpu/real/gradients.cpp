@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "steptape/c10d/environment.h"
-#include "steptape/parallel/gradient_sync.h"
-#include "steptape/recipe/recipe.h"
+#include "steptape/ranks/c10d_environment.h"
+#include "steptape/train/gradient_sync.h"
+#include "steptape/train/recipe.h"
 
 #include <torch/torch.h>
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "steptape/libtorch/op_profiler.h"
 #include "steptape/profile/trace_summary.h"
-#include "steptape/recipe/recipe.h"
-#include "steptape/torch/op_profiler.h"
+#include "steptape/train/recipe.h"
 
 #include "gpu/test_device.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/aggregate/aggregate.h"
+#include "steptape/log/aggregate.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <vector>
 
-#include "steptape/checker/file_check.h"
+#include "steptape/log/file_check.h"
 
 #include "tools/steptape/commands/commands.h"
 #include "tools/steptape/exit_code.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/exporter/export.h"
+#include "steptape/log/export.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

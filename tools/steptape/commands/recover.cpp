@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "log/writer/recovery.h"
 #include "tools/steptape/commands/commands.h"
 #include "tools/steptape/commands/host_options.h"
 #include "tools/steptape/exit_code.h"
@@ -13,7 +14,6 @@
 #include "tools/steptape/tables/recovery_text.h"
 #include "tools/steptape/terminal/standard_streams.h"
 #include "tools/steptape/terminal/terminal.h"
-#include "writer/recovery.h"
 
 namespace steptape::tools {
 namespace {

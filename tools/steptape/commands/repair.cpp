@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "steptape/base/error.h"
-#include "steptape/checker/file_repair.h"
+#include "steptape/log/file_repair.h"
 
 #include "tools/steptape/commands/commands.h"
 #include "tools/steptape/exit_code.h"

@@ -11,6 +11,7 @@
 
 #include "steptape/base/error.h"
 
+#include "log/writer/recovery.h"
 #include "tools/steptape/commands/commands.h"
 #include "tools/steptape/exit_code.h"
 #include "tools/steptape/help/value_check.h"
@@ -22,7 +23,6 @@
 #include "tools/steptape/terminal/screen_text.h"
 #include "tools/steptape/terminal/standard_streams.h"
 #include "tools/steptape/terminal/terminal.h"
-#include "writer/recovery.h"
 
 namespace steptape::tools {
 namespace {

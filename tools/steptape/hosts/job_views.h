@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "log/writer/recovery.h"
 #include "tools/steptape/hosts/host_answer.h"
 #include "tools/steptape/hosts/host_query.h"
 #include "tools/steptape/states/rank_view.h"
 #include "tools/steptape/states/verdict.h"
-#include "writer/recovery.h"
 
 namespace steptape::tools {
 

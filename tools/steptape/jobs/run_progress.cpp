@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "steptape/base/error.h"
-#include "steptape/reader/event_file_reader.h"
-#include "steptape/reader/run_files.h"
+#include "steptape/log/event_file_reader.h"
+#include "steptape/log/run_files.h"
 
 #include "base/directory_entries.h"
 #include "base/text.h"

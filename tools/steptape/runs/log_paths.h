@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "steptape/reader/run_files.h"
-#include "steptape/reader/run_reader.h"
+#include "steptape/log/run_files.h"
+#include "steptape/log/run_reader.h"
 
 #include "tools/steptape/runs/name_filter.h"
 #include "tools/steptape/terminal/progress.h"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/reader/log_dir.h"
+#include "steptape/log/log_dir.h"
 
 #include "tools/steptape/runs/name_filter.h"
 

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <utility>
 
-#include "event/event_codec.h"
-#include "reader/series_parts.h"
+#include "events/messages/event_codec.h"
+#include "log/reader/series_parts.h"
 
 namespace steptape::tools {
 namespace {

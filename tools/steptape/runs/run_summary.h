@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "steptape/reader/run_reader.h"
+#include "steptape/log/run_reader.h"
 
-#include "reader/series_parts.h"
+#include "log/reader/series_parts.h"
 #include "tools/steptape/runs/name_filter.h"
 
 namespace steptape::tools {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "steptape/writer/summary_writer.h"
+#include "steptape/log/summary_writer.h"
 
 namespace steptape::tools {
 

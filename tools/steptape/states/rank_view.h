@@ -9,7 +9,7 @@
 
 #include "steptape/base/status.h"
 
-#include "blackbox/rank_state.h"
+#include "process/blackbox/rank_state.h"
 
 namespace steptape::tools {
 

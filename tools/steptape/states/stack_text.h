@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "blackbox/rank_state.h"
+#include "process/blackbox/rank_state.h"
 
 namespace steptape::tools {
 

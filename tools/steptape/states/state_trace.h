@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "steptape/trace/trace.h"
+#include "steptape/profile/trace.h"
 
 #include "tools/steptape/states/rank_view.h"
 #include "tools/steptape/states/verdict.h"

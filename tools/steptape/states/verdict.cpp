@@ -13,7 +13,7 @@
 #include <tuple>
 
 #include "base/text.h"
-#include "blackbox/process_facts.h"
+#include "process/blackbox/process_facts.h"
 #include "tools/steptape/tables/human_text.h"
 #include "tools/steptape/tables/signal_name.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "blackbox/state_queries.h"
+#include "process/blackbox/state_queries.h"
 #include "tools/steptape/states/rank_view.h"
 
 namespace steptape::tools {

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "steptape/checker/file_check.h"
-#include "steptape/reader/run_files.h"
+#include "steptape/log/file_check.h"
+#include "steptape/log/run_files.h"
 
 #include "tools/steptape/terminal/terminal.h"
 

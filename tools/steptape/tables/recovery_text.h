@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "log/writer/recovery.h"
 #include "tools/steptape/terminal/terminal.h"
-#include "writer/recovery.h"
 
 namespace steptape::tools {
 

@@ -11,13 +11,13 @@
 #include <variant>
 #include <vector>
 
-#include "steptape/event/hparams_content.h"
-#include "steptape/event/plugin_content.h"
-#include "steptape/reader/tag_series.h"
-#include "steptape/reader/values.h"
+#include "steptape/events/hparams_content.h"
+#include "steptape/events/plugin_content.h"
+#include "steptape/log/tag_series.h"
+#include "steptape/log/values.h"
 
 #include "base/text.h"
-#include "reader/media_format.h"
+#include "log/reader/media_format.h"
 #include "tools/steptape/tables/human_text.h"
 
 namespace steptape::tools {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "steptape/event/event.h"
+#include "steptape/events/event.h"
 
 namespace steptape::tools {
 

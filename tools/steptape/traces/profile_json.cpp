@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "summary/table_cells.h"
 #include "tools/steptape/tables/json_text.h"
+#include "values/kinds/table_cells.h"
 
 namespace steptape::tools {
 namespace {

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <string>
 
-#include "summary/table_cells.h"
 #include "tools/steptape/terminal/terminal.h"
 #include "tools/steptape/traces/trace_files.h"
 #include "tools/steptape/traces/trace_profile.h"
+#include "values/kinds/table_cells.h"
 
 namespace steptape::tools {
 

@@ -12,15 +12,15 @@
 
 #include "steptape/base/error.h"
 
+#include "profile/trace/chrome/chrome_trace.h"
+#include "profile/trace/perfetto/perfetto_trace.h"
+#include "profile/trace/trace_file.h"
+#include "profile/trace/xplane/xplane_trace.h"
 #include "tools/steptape/runs/path_check.h"
 #include "tools/steptape/tables/human_text.h"
 #include "tools/steptape/terminal/progress.h"
 #include "tools/steptape/terminal/standard_streams.h"
 #include "tools/steptape/traces/trace_search.h"
-#include "trace/chrome_trace.h"
-#include "trace/perfetto_trace.h"
-#include "trace/trace_file.h"
-#include "trace/xplane_trace.h"
 
 namespace steptape::tools {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/trace/trace.h"
+#include "steptape/profile/trace.h"
 
 #include "tools/steptape/traces/trace_search.h"
 

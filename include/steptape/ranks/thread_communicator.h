@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "steptape/base/export.h"
+#include "steptape/ranks/communicator.h"
+
+namespace steptape::detail {
+class GroupMap;
+}
+
+namespace steptape::testing {
+
+class ThreadGroup;
+
+/// Options of runRanks().
+struct RunRanksOptions {
+  /// Time limit of each operation. Waits in the body for anything else have no limit.
+  std::chrono::milliseconds timeout = std::chrono::seconds(30);
+
+  /// Treats each block of this many consecutive ranks as a node: "host/0", "host/1" and so on. Lets
+  /// code for several nodes run in one process. 0: all ranks are on one node.
+  int ranksPerNode = 0;
+};
+
+/// A rank that is a thread, for testing code for several ranks in one process without a launcher.
+/// Made by runRanks().
+///
+/// Stricter than MPI, so that a test always finds errors that MPI detects only sometimes. Ranks are
+/// compared even if CollectiveOptions::compareRanks is false. If a rank has ended, ranks that wait
+/// for it in any group throw Error(kDeadlineExceeded) immediately instead of after timeout().
+/// Results are combined in the order of the ranks: bit-identical on every rank and in every run.
+///
+/// @threads Not thread-safe: one thread at a time, the rank's own. Another thread may use a
+///         duplicate().
+class STEPTAPE_EXPORT ThreadCommunicator final : public Communicator {
+ public:
+  ThreadCommunicator(std::shared_ptr<ThreadGroup> group,
+                     std::shared_ptr<const detail::GroupMap> map);
+  ~ThreadCommunicator() override;
+
+  int rank() const override;
+  int size() const override;
+  int localRank() const override;
+  int localSize() const override;
+  int crossRank() const override;
+  int crossSize() const override;
+  const std::string& nodeName() const override;
+
+  std::shared_ptr<Communicator> split(int color, int key) override;
+  std::shared_ptr<NodeMemory> allocateNodeMemory(std::size_t bytes,
+                                                 std::string* why = nullptr) override;
+
+ protected:
+  std::unique_ptr<detail::PendingCollective> start(const detail::CollectiveCall& call) override;
+
+ private:
+  std::string nextKey(const std::string& what);
+
+  std::shared_ptr<ThreadGroup> group_;
+  std::shared_ptr<const detail::GroupMap> map_;
+  std::size_t shared_ = 0;  // Number of objects this rank has shared with others.
+};
+
+/// Runs `body` once per rank, each on its own thread, and returns when all have ended.
+///
+///     steptape::testing::runRanks(3, [](steptape::Communicator& world) {
+///       EXPECT_EQ(steptape::metricAverage(world, world.rank(), 1), 1.0);
+///     });
+///
+/// @param count   Number of ranks, at least 1.
+/// @param body    Gets the rank's communicator, which lives until all ranks have ended.
+/// @param timeout As RunRanksOptions::timeout.
+/// @throws the exception of a rank, after all ranks have ended. If several ranks threw, the one of
+///         the lowest rank, preferring exceptions that do not merely report the end of another
+///         rank. Error(kInvalidArgument) if `count` is less than 1.
+STEPTAPE_EXPORT void runRanks(int count, const std::function<void(Communicator&)>& body,
+                              std::chrono::milliseconds timeout = std::chrono::seconds(30));
+STEPTAPE_EXPORT void runRanks(int count, const std::function<void(Communicator&)>& body,
+                              const RunRanksOptions& options);
+
+/// Like runRanks(), for code that keeps its communicator, such as DistributedWriter.
+STEPTAPE_EXPORT void runRanksShared(
+    int count, const std::function<void(const std::shared_ptr<Communicator>&)>& body,
+    std::chrono::milliseconds timeout = std::chrono::seconds(30));
+STEPTAPE_EXPORT void runRanksShared(
+    int count, const std::function<void(const std::shared_ptr<Communicator>&)>& body,
+    const RunRanksOptions& options);
+
+}  // namespace steptape::testing

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "steptape/base/export.h"
+#include "steptape/train/sample_source.h"
+
+namespace steptape {
+
+// The transforms have the names and the semantics of torchvision's. Resizing is bilinear with
+// antialiasing: on the same pixels it gives the bytes that Pillow gives.
+
+/// Crops a part of random area and aspect ratio, and resizes it to `size` x `size`.
+struct RandomResizedCrop {
+  std::int64_t size = 224;
+  double minScale = 0.08;  ///< Of the area of the image.
+  double maxScale = 1;
+  double minRatio = 3.0 / 4;  ///< Width / height.
+  double maxRatio = 4.0 / 3;
+};
+
+/// Resizes so that the shorter side has `size` pixels.
+struct Resize {
+  std::int64_t size = 256;
+};
+
+/// Crops `size` x `size` pixels around the center. Adds black pixels to a smaller image.
+struct CenterCrop {
+  std::int64_t size = 224;
+};
+
+/// Adds `padding` black pixels on each side, then crops `size` x `size` pixels at a random place.
+struct RandomCrop {
+  std::int64_t size = 32;
+  std::int64_t padding = 0;
+};
+
+/// Mirrors left and right with this probability.
+struct RandomHorizontalFlip {
+  double probability = 0.5;
+};
+
+using ImageTransform =
+    std::variant<RandomResizedCrop, Resize, CenterCrop, RandomCrop, RandomHorizontalFlip>;
+
+/// Transforms in the order in which they apply:
+///
+///     const ImageTransforms train{RandomResizedCrop{224}, RandomHorizontalFlip{}};
+///     const ImageTransforms test{Resize{256}, CenterCrop{224}};
+using ImageTransforms = std::vector<ImageTransform>;
+
+/// Normalizes bytes 0..255 for a network: (byte / 255 - mean) / std, per channel.
+struct Normalization {
+  /// One number per channel, or one for all. The default is that of the common MNIST examples.
+  std::vector<double> mean = {0.1307};
+  std::vector<double> std = {0.3081};
+};
+
+/// Returns the normalization of networks that were trained on ImageNet, as torchvision has it.
+STEPTAPE_EXPORT Normalization imageNetNormalization();
+
+/// An image in memory: rows from the top, `channels` bytes per pixel.
+struct Image {
+  std::int64_t width = 0;
+  std::int64_t height = 0;
+  std::int64_t channels = 3;  ///< 3: red, green, blue; 1: gray.
+  std::vector<std::uint8_t> pixels;
+};
+
+/// Applies transforms to an image.
+///
+/// @throws Error(kInvalidArgument) if a size is not positive, or RandomCrop is larger than the
+///         image and its padding.
+/// @threads Thread-safe.
+STEPTAPE_EXPORT Image transformImage(const Image& image, const ImageTransforms& transforms,
+                                     SampleRandom& random);
+
+}  // namespace steptape

@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include "c10d/key_store.h"
-
-namespace steptape::c10d::detail {
-
-KeyStore::~KeyStore() = default;
-
-}  // namespace steptape::c10d::detail

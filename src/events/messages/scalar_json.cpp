@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "events/messages/scalar_json.h"
+
+#include "steptape/base/json.h"
+
+#include "base/json_chars.h"
+
+namespace steptape::detail {
+
+bool isSubRunCurve(const std::string& directory, const std::string& tag) {
+  return ("/" + directory).find("/" + tag + "/") != std::string::npos;
+}
+
+Status writeScalarJson(ScalarSpool* spool, const std::function<void(std::string_view)>& write,
+                       std::vector<std::string>* notes) {
+  constexpr std::size_t kPiece = 64 << 10;
+  std::vector<CurveName> curves = spool->curves();
+  makeDistinct(&curves, notes);
+  std::string text = "{";
+  bool isFirstSeries = true;
+  bool isFirstPoint = true;
+  Status status = spool->forEach(
+      [&](std::size_t series) {
+        text += isFirstSeries ? "\n" : "],\n";
+        isFirstSeries = false;
+        isFirstPoint = true;
+        appendJsonString(&text, curves[series].name);
+        text += ": [";
+      },
+      [&](const ScalarSpool::Point& point) {
+        char json[3 * kMaxJsonNumber + 8];
+        char* end = writeText(json, isFirstPoint ? "[" : ", [");
+        isFirstPoint = false;
+        end = writeText(writeJsonNumber(end, point.wallTime), ", ");
+        end = writeText(writeJsonInteger(end, point.step), ", ");
+        end = writeText(writeJsonNumber(end, point.value), "]");
+        text.append(json, end);
+        if (text.size() >= kPiece) {
+          write(text);
+          text.clear();
+        }
+      });
+  text += isFirstSeries ? "}\n" : "]\n}\n";
+  write(text);
+  return status;
+}
+
+}  // namespace steptape::detail

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "steptape/libtorch/graph.h"
+
+#include "libtorch/graph/graph_draft.h"
+#include "libtorch/graph/model_tree.h"
+
+namespace steptape {
+
+/// Runs an eager model once, and connects the operators that it calls by the elements that they
+/// read and write. Needs no tracer. <steptape/libtorch/graph.h> lists the differences from
+/// tracedGraph().
+///
+/// @param inputs Tensors of the forward pass, one for each of `model.inputs`.
+/// @throws exceptions of forward().
+GraphDraft recordedGraph(const detail::EagerModel& model, const ModelTree& tree,
+                         const std::vector<at::Tensor>& inputs);
+
+}  // namespace steptape

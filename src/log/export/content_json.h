@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "steptape/events/custom_scalars_layout.h"
+#include "steptape/events/hparams_content.h"
+
+#include "log/export/export_run.h"
+
+namespace steptape::detail {
+
+/// Appends `{"experiment":{...}}`, `{"session_start":{...}}` or `{"session_end":{...}}`.
+void appendJson(const HparamsContent& content, ExportText* out);
+
+/// Appends `{"categories":[{"title":"...","charts":[...]}]}`.
+void appendJson(const CustomScalarsLayout& layout, ExportText* out);
+
+}  // namespace steptape::detail

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "steptape/log/export.h"
+
+#include "base/json_chars.h"
+#include "events/messages/curve_names.h"
+#include "log/export/export_run.h"
+#include "log/export/row_sorter.h"
+
+namespace steptape {
+namespace {
+
+constexpr char kStepColumn[] = "step";
+constexpr std::size_t kMaxCells = (std::size_t{32} << 20) / sizeof(detail::Cell);
+
+std::string csvField(const std::string& field) {
+  if (field.find_first_of(",\"\r\n") == std::string::npos) {
+    return field;
+  }
+  std::string quoted = "\"";
+  for (const char c : field) {
+    quoted.append(c == '"' ? 2 : 1, c);
+  }
+  return quoted + '"';
+}
+
+/// Writes a number as pandas, polars and DuckDB read it: polars knows no "nan" and no "Infinity".
+char* writeCsvNumber(char* out, double value) {
+  if (std::isnan(value)) {
+    return detail::writeText(out, "NaN");
+  }
+  if (std::isinf(value)) {
+    return detail::writeText(out, value > 0 ? "inf" : "-inf");
+  }
+  return detail::writeJsonReal(out, value);
+}
+
+class LongFormat : public detail::ExportFormat {
+ public:
+  explicit LongFormat(const ExportSink& sink) : out_(sink) {
+    out_.text() = "run,tag,step,wall_time,value\n";
+  }
+
+  void beginRun(const detail::ExportedRun& run) override {
+    beginnings_.clear();
+    for (const std::string& tag : run.tagNames) {
+      beginnings_.push_back(csvField(run.directory) + "," + csvField(tag) + ",");
+    }
+  }
+
+  bool take(const RunValue& value) override {
+    if (value.data != nullptr) {
+      return false;
+    }
+    char numbers[3 * detail::kMaxJsonNumber + 3];
+    char* end = detail::writeJsonInteger(numbers, value.step);
+    *end++ = ',';
+    end = writeCsvNumber(end, value.wallTime);
+    *end++ = ',';
+    end = writeCsvNumber(end, value.scalar);
+    *end++ = '\n';
+    out_.text().append(beginnings_[value.tag]).append(numbers, end);
+    out_.flushIfLong();
+    return true;
+  }
+
+  void finish() { out_.flush(); }
+
+ private:
+  detail::ExportText out_;
+  std::vector<std::string> beginnings_;  // start of each tag's lines
+};
+
+std::string lowerCase(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return text;
+}
+
+/// Names two columns of which a program that ignores case would rename one.
+void noteCase(const std::vector<detail::CurveName>& names, std::vector<std::string>* notes) {
+  std::unordered_map<std::string, const std::string*> known;
+  for (const detail::CurveName& each : names) {
+    const auto [it, isNew] = known.emplace(lowerCase(each.name), &each.name);
+    if (!isNew) {
+      notes->push_back("the columns \"" + *it->second + "\" and \"" + each.name +
+                       "\" differ only in case, which DuckDB ignores: it renames the second");
+      return;
+    }
+  }
+}
+
+/// Sorts scalars into rows.
+class WideFormat : public detail::ExportFormat {
+ public:
+  WideFormat(detail::RowSorter* sorter, bool namesRuns) : sorter_(sorter), namesRuns_(namesRuns) {}
+
+  void beginRun(const detail::ExportedRun& run) override {
+    run_ = &run;
+    columnOf_.assign(run.tags.size(), std::nullopt);
+  }
+
+  bool take(const RunValue& value) override {
+    if (value.data != nullptr) {
+      return false;
+    }
+    std::optional<std::uint32_t>& number = columnOf_[value.tag];
+    if (!number) {
+      number = static_cast<std::uint32_t>(columns_.size());
+      columns_.push_back({nameOf(run_->tagNames[value.tag]), value.step, 0});
+    } else {
+      Column& column = columns_[*number];
+      column.row = value.step == column.step ? column.row + 1 : 0;
+      column.step = value.step;
+    }
+    sorter_->add({value.step, value.scalar, *number, columns_[*number].row}).throwIfError();
+    return true;
+  }
+
+  /// Returns the names of the columns, which differ from each other and from "step".
+  std::vector<std::string> columnNames(std::vector<std::string>* notes) const {
+    std::vector<detail::CurveName> names{{kStepColumn, "", ""}};
+    for (const Column& column : columns_) {
+      names.push_back(column.name);
+    }
+    detail::makeDistinct(&names, notes);
+    noteCase(names, notes);
+    std::vector<std::string> texts;
+    for (std::size_t i = 1; i < names.size(); ++i) {
+      texts.push_back(std::move(names[i].name));
+    }
+    return texts;
+  }
+
+ private:
+  struct Column {
+    detail::CurveName name;
+    std::int64_t step;  // of its last point
+    std::uint32_t row;
+  };
+
+  detail::CurveName nameOf(const std::string& tag) const {
+    const std::string& run = run_->directory;
+    return {namesRuns_ ? run + "/" + tag : tag, run, tag};
+  }
+
+  detail::RowSorter* sorter_;
+  bool namesRuns_;
+  const detail::ExportedRun* run_ = nullptr;
+  std::vector<std::optional<std::uint32_t>> columnOf_;  // by tag of the run
+  std::vector<Column> columns_;                         // of all runs
+};
+
+/// Writes cells, which arrive row by row, below the names of their columns.
+class Table {
+ public:
+  Table(const std::vector<std::string>& names, const ExportSink& sink)
+      : out_(sink), order_(names.size()), row_(names.size()) {
+    std::iota(order_.begin(), order_.end(), 0);
+    std::sort(order_.begin(), order_.end(),
+              [&](std::size_t a, std::size_t b) { return names[a] < names[b]; });
+    out_.text() = kStepColumn;
+    for (const std::size_t column : order_) {
+      out_.text() += ',' + csvField(names[column]);
+    }
+    out_.text() += '\n';
+  }
+
+  void take(const detail::Cell& cell) {
+    // A repeated step starts again with row 0.
+    if (isOpen_ && (cell.step != step_ || cell.row != number_ || row_[cell.column])) {
+      writeRow();
+    }
+    isOpen_ = true;
+    step_ = cell.step;
+    number_ = cell.row;
+    row_[cell.column] = cell.value;
+  }
+
+  void finish() {
+    if (isOpen_) {
+      writeRow();
+    }
+    out_.flush();
+  }
+
+ private:
+  void writeRow() {
+    std::string& text = out_.text();
+    char number[detail::kMaxJsonNumber];
+    text.append(number, detail::writeJsonInteger(number, step_));
+    for (const std::size_t column : order_) {
+      text += ',';
+      if (row_[column]) {
+        text.append(number, writeCsvNumber(number, *row_[column]));
+        row_[column].reset();
+      }
+    }
+    text += '\n';
+    out_.flushIfLong();
+  }
+
+  detail::ExportText out_;
+  std::vector<std::size_t> order_;          // column numbers by name
+  std::vector<std::optional<double>> row_;  // by column number
+  std::int64_t step_ = 0;
+  std::uint32_t number_ = 0;
+  bool isOpen_ = false;
+};
+
+ExportResult exportLong(const std::vector<RunFiles>& runs, const ExportOptions& options,
+                        const ExportSink& sink) {
+  LongFormat format(sink);
+  ExportResult result = detail::exportRuns(runs, options, &format);
+  format.finish();
+  return result;
+}
+
+ExportResult exportWide(const std::vector<RunFiles>& runs, const ExportOptions& options,
+                        const ExportSink& sink) {
+  detail::RowSorter sorter(detail::temporaryPrefix(options), kMaxCells);
+  WideFormat format(&sorter, runs.size() > 1);
+  ExportResult result = detail::exportRuns(runs, options, &format);
+  Table table(format.columnNames(&result.notes), sink);
+  sorter.forEach([&](const detail::Cell& cell) { table.take(cell); }).throwIfError();
+  table.finish();
+  return result;
+}
+
+}  // namespace
+
+ExportResult exportCsv(const std::vector<RunFiles>& runs, const ExportOptions& options,
+                       const ExportSink& sink) {
+  return options.csvLayout == CsvLayout::kLong ? exportLong(runs, options, sink)
+                                               : exportWide(runs, options, sink);
+}
+
+}  // namespace steptape

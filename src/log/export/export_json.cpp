@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "steptape/log/export.h"
+
+#include "events/messages/scalar_json.h"
+#include "events/messages/scalar_spool.h"
+#include "log/export/export_run.h"
+
+namespace steptape {
+namespace {
+
+constexpr std::size_t kMaxPoints = (std::size_t{16} << 20) / sizeof(detail::ScalarSpool::Point);
+
+/// Sorts scalars by curve.
+class JsonFormat : public detail::ExportFormat {
+ public:
+  explicit JsonFormat(detail::ScalarSpool* spool) : spool_(spool) {}
+
+  void beginRun(const detail::ExportedRun& run) override {
+    const bool isSubRun = std::all_of(run.tags.begin(), run.tags.end(), [&](const RunTag& tag) {
+      return detail::isSubRunCurve(run.files.directory, tag.name);
+    });
+    series_.clear();
+    for (const std::string& tag : run.tagNames) {
+      const std::string name = isSubRun ? run.directory : run.directory + "/" + tag;
+      series_.push_back(spool_->series({name, run.directory, tag}));
+    }
+  }
+
+  bool take(const RunValue& value) override {
+    if (value.data != nullptr) {
+      return false;
+    }
+    spool_->add(series_[value.tag], {value.wallTime, value.step, value.scalar}).throwIfError();
+    return true;
+  }
+
+ private:
+  detail::ScalarSpool* spool_;
+  std::vector<detail::ScalarSpool::Series*> series_;  // by tag
+};
+
+}  // namespace
+
+ExportResult exportJson(const std::vector<RunFiles>& runs, const ExportOptions& options,
+                        const ExportSink& sink) {
+  detail::ScalarSpool spool(detail::temporaryPrefix(options), kMaxPoints);
+  JsonFormat format(&spool);
+  ExportResult result = detail::exportRuns(runs, options, &format);
+  detail::writeScalarJson(&spool, sink, &result.notes).throwIfError();
+  return result;
+}
+
+}  // namespace steptape

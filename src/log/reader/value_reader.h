@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "steptape/base/export.h"
+#include "steptape/base/status.h"
+#include "steptape/events/event.h"
+#include "steptape/log/tag_series.h"
+
+namespace steptape::detail {
+
+/// Reads a value from the file `path`, like RunReader::value().
+///
+/// Opens the file for each value, because many runs have too many files to keep them open.
+///
+/// @threads Thread-safe.
+/// @cost    Opening the file, reading only the value's record, and decoding its event.
+STEPTAPE_EXPORT Status readValue(const std::string& path, const ValueLocation& location,
+                                 event::Value* value);
+
+}  // namespace steptape::detail

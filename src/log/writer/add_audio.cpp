@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "steptape/log/summary_writer.h"
+
+#include "log/writer/call_site.h"
+#include "log/writer/capture.h"
+#include "log/writer/value_names.h"
+#include "log/writer/writer_core.h"
+#include "values/kinds/audio/audio.h"
+
+namespace steptape {
+
+void SummaryWriter::addAudio(std::string_view tag, const TensorView& samples, std::int64_t step,
+                             const AudioOptions& options) {
+  const std::string name = core_->validTag(tag);
+  if (!core_->isActive()) {
+    return;
+  }
+  const detail::CallSite site("addAudio", name);
+  site.run([&] { checkAudio(samples, options); });
+  const auto wav = detail::capture(
+      {samples}, site, [reporter = &core_->context().reporter(), name, options](const auto& views) {
+        WavFile file = encodeWav(views[0], options);
+        if (file.clipped > 0) {
+          reporter->reportOnce("clipped " + name,
+                               "addAudio \"" + name + "\": got " + std::to_string(file.clipped) +
+                                   " of " + std::to_string(views[0].numel()) +
+                                   " samples outside -1..1 or NaN; they are clipped");
+        }
+        return std::move(file.bytes);
+      });
+  core_->addValue(step, options.wallTime, samples.nbytes(),
+                  [name, wav, metadata = detail::namesOf(options)](ValueForm form) {
+                    return audioValue(name, *wav(), metadata, form);
+                  });
+}
+
+}  // namespace steptape

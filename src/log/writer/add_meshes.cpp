@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "steptape/log/summary_writer.h"
+
+#include "base/got_expected.h"
+#include "log/writer/call_site.h"
+#include "log/writer/capture.h"
+#include "log/writer/captured_pixels.h"
+#include "log/writer/value_names.h"
+#include "log/writer/writer_core.h"
+#include "values/kinds/plot/mesh.h"
+
+namespace steptape {
+namespace {
+
+/// Reports, once for each tag, what a browser does not show.
+void reportUnshown(const std::string& name, const MeshTensors& mesh, detail::Reporter* reporter) {
+  if (mesh.notFinite > 0) {
+    reporter->reportOnce("not finite " + name,
+                         "addMesh " + detail::quoted(name) + ": " +
+                             detail::gotExpected(std::to_string(mesh.notFinite) +
+                                                     " coordinates that are NaN or infinite",
+                                                 "finite ones") +
+                             ": a browser does not show the mesh");
+  }
+  detail::reportUnshown("colors of mesh " + detail::quoted(name), mesh.unshown, reporter);
+}
+
+}  // namespace
+
+void SummaryWriter::addMesh(std::string_view tag, const TensorView& vertices, std::int64_t step,
+                            const MeshOptions& options) {
+  const std::string name = core_->validTag(tag);
+  if (!core_->isActive()) {
+    return;
+  }
+  const detail::CallSite site("addMesh", name);
+  site.run([&] { checkMesh(vertices, options); });
+  std::vector<TensorView> views = {vertices};
+  for (const auto& part : {options.colors, options.faces}) {
+    if (part) {
+      views.push_back(*part);
+    }
+  }
+  std::size_t bytes = 0;
+  for (const TensorView& view : views) {
+    bytes += view.nbytes();
+  }
+  const bool hasColors = options.colors.has_value();
+  const bool hasFaces = options.faces.has_value();
+  const auto mesh = detail::capture(
+      std::move(views), site,
+      [hasColors, hasFaces, name, reporter = &core_->context().reporter()](const auto& captured) {
+        MeshOptions parts;
+        if (hasColors) {
+          parts.colors = captured[1];
+        }
+        if (hasFaces) {
+          parts.faces = captured.back();
+        }
+        MeshTensors tensors = meshTensors(captured[0], parts);
+        reportUnshown(name, tensors, reporter);
+        return tensors;
+      });
+  core_->addValues(step, options.wallTime, bytes,
+                   [name, mesh, config = options.configJson, metadata = detail::namesOf(options)] {
+                     return meshValues(name, *mesh(), config, metadata);
+                   });
+}
+
+}  // namespace steptape

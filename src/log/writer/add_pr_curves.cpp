@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "steptape/log/summary_writer.h"
+
+#include "log/writer/call_site.h"
+#include "log/writer/capture.h"
+#include "log/writer/value_names.h"
+#include "log/writer/writer_core.h"
+#include "values/kinds/plot/pr_curve.h"
+
+namespace steptape {
+namespace {
+
+std::size_t bytesOf(std::size_t thresholds) {
+  return 6 * sizeof(double) * thresholds;
+}
+
+}  // namespace
+
+void SummaryWriter::addPrCurve(std::string_view tag, const TensorView& labels,
+                               const TensorView& predictions, std::int64_t step,
+                               const PrCurveOptions& options) {
+  const std::string name = core_->validTag(tag);
+  if (!core_->isActive()) {
+    return;
+  }
+  const detail::CallSite site("addPrCurve", name);
+  site.run([&] { checkPrCurve(labels, predictions, options); });
+  std::vector<TensorView> views = {labels, predictions};
+  if (options.weights) {
+    views.push_back(*options.weights);
+  }
+  const int thresholds = options.numThresholds;
+  const auto counts = detail::capture(std::move(views), site, [thresholds](const auto& captured) {
+    PrCurveOptions counting;
+    counting.numThresholds = thresholds;
+    if (captured.size() > 2) {
+      counting.weights = captured[2];
+    }
+    return computePrCurve(captured[0], captured[1], counting);
+  });
+  const std::size_t bytes = bytesOf(static_cast<std::size_t>(thresholds));
+  core_->addValue(step, options.wallTime, bytes,
+                  [name, counts, metadata = detail::namesOf(options)] {
+                    return prCurveValue(name, *counts(), metadata);
+                  });
+}
+
+void SummaryWriter::addPrCurveRaw(std::string_view tag, const PrCurveCounts& counts,
+                                  std::int64_t step, const PrCurveOptions& options) {
+  const std::string name = core_->validTag(tag);
+  if (!core_->isActive()) {
+    return;
+  }
+  detail::CallSite("addPrCurveRaw", name).run([&] { checkPrCurve(counts); });
+  const std::size_t bytes = bytesOf(counts.truePositives.size());
+  core_->addValue(step, options.wallTime, bytes,
+                  [name, counts, metadata = detail::namesOf(options)] {
+                    return prCurveValue(name, counts, metadata);
+                  });
+}
+
+}  // namespace steptape

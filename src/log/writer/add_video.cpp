@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <utility>
+
+#include "steptape/log/summary_writer.h"
+
+#include "log/writer/call_site.h"
+#include "log/writer/captured_pixels.h"
+#include "log/writer/value_names.h"
+#include "log/writer/writer_core.h"
+#include "values/kinds/image/image.h"
+#include "values/kinds/video/video.h"
+
+namespace steptape {
+
+void SummaryWriter::addVideo(std::string_view tag, const TensorView& frames, std::int64_t step,
+                             const VideoOptions& options) {
+  const std::string name = core_->validTag(tag);
+  if (!core_->isActive()) {
+    return;
+  }
+  const detail::CallSite site("addVideo", name);
+  site.run([&] { checkVideo(frames, options); });
+  const auto captured = detail::capturePixels(
+      frames, site, name, &core_->context().reporter(),
+      [format = options.dataFormat](const TensorView& view) { return videoFrames(view, format); });
+  core_->addValue(step, options.wallTime, detail::capturedBytes(frames),
+                  [name, captured, options](ValueForm form) {
+                    const auto taken = captured();
+                    std::string file = options.format == VideoFormat::kGif
+                                           ? encodeGif(*taken, options.fps)
+                                           : encodeApng(*taken, options.fps);
+                    return imageValue(name, taken->width, taken->height, std::move(file),
+                                      detail::namesOf(options), form);
+                  });
+}
+
+}  // namespace steptape

@@ -1,0 +1,580 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "log/writer/backend.h"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <pthread.h>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "log/writer/run_place.h"
+#include "log/writer/terminate_handler.h"
+#include "process/blackbox/process_box.h"
+
+namespace steptape::detail {
+namespace {
+
+// A ring holds 10,900 scalars, so a thread may log two million per second between two passes.
+constexpr auto kPause = std::chrono::milliseconds(4);
+constexpr auto kLongestPause = std::chrono::milliseconds(32);
+// Far below the usual limit of 1024 descriptors, and more than are written at once.
+constexpr std::size_t kOpenFiles = 64;
+constexpr std::uint64_t kEverything = ~std::uint64_t{0};
+constexpr std::size_t kNoLimit = ~std::size_t{0};
+
+TickTimes timesAt(std::uint64_t ticks, const TickConverter& converter) {
+  constexpr std::uint64_t kManyTicks = std::uint64_t{1} << 40;
+  return {ticks, converter.wallSeconds(ticks),
+          converter.nanosBetween(0, kManyTicks) / static_cast<double>(kManyTicks)};
+}
+
+}  // namespace
+
+std::atomic<Backend*> Backend::current_{nullptr};
+
+Backend& Backend::instance() {
+  static const bool kPrepared = [] {
+    ProcessBox::prepareFork();
+    pthread_atfork(&beforeFork, &afterForkInParent, &afterForkInChild);
+    callBeforeTerminate([] { instance().flushAllBeforeAbort(); });
+    return true;
+  }();
+  static_cast<void>(kPrepared);
+  Backend* known = current_.load(std::memory_order_acquire);
+  if (known != nullptr) {
+    return *known;
+  }
+  // The first backend of the process, or of a forked child. Never destroyed: threads and writers
+  // may outlive main().
+  auto made = std::unique_ptr<Backend>(new Backend);
+  return current_.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)
+             ? *made.release()
+             : *known;
+}
+
+Backend::Backend() : openFiles_(kOpenFiles), record_(TickTimes()), series_(1), pause_(kPause) {}
+
+void Backend::attach(std::shared_ptr<Run> run, std::function<void()> beforeAbort) {
+  RunPlace place = placeOf(run->context().directory());
+  MutexLock lock(mutex_);
+  try {
+    if (clients_.empty()) {
+      log_.open(timesAt(readTicks(), TickConverter()));
+      namedStreams_.clear();
+    }
+    clients_.push_back({std::move(run), std::move(beforeAbort), ++lastRun_, std::move(place)});
+    try {
+      nameRun(clients_.back());
+      if (!running_) {
+        start();
+      }
+    } catch (...) {
+      clients_.pop_back();
+      throw;
+    }
+  } catch (const std::exception& error) {
+    if (clients_.empty()) {
+      log_.close();
+    }
+    if (dynamic_cast<const std::system_error*>(&error) == nullptr) {
+      throw;
+    }
+    throw Error(ErrorCode::kResourceExhausted,
+                std::string("SummaryWriter: cannot start the background thread: ") + error.what());
+  }
+}
+
+void Backend::start() {
+  // Detached: the thread ends after the last writer, and no thread may wait for a disk that never
+  // responds.
+  std::thread thread([this] { run(); });
+  running_ = true;
+  thread_ = thread.get_id();
+  thread.detach();
+}
+
+Backend::Requests Backend::makeRequest(Request what) {
+  Requests one;
+  one.push_back(std::make_shared<PendingRequest>(what));
+  return one;
+}
+
+Status Backend::request(Requests one, const std::shared_ptr<Run>& run,
+                        std::chrono::milliseconds timeout) {
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  const std::shared_ptr<PendingRequest> request = one.front();
+  request->run = run;
+  MutexLock lock(mutex_);
+  requests_.splice(requests_.end(), one);
+  work_.notifyOne();
+  while (!request->done) {
+    if (!done_.waitUntil(mutex_, deadline) && !request->done) {
+      const char* const what = request->isShortOfMemory
+                                   ? ": out of memory; not everything was written within "
+                                   : ": the disk did not take everything within ";
+      return {ErrorCode::kDeadlineExceeded,
+              run->context().directory() + what + std::to_string(timeout.count()) + " ms"};
+    }
+  }
+  return request->result;
+}
+
+void Backend::flushAllBeforeAbort() {
+  constexpr int kTries = 1000;
+  constexpr auto kBetweenTries = std::chrono::milliseconds(1);
+  constexpr std::chrono::milliseconds kLongestFlush = std::chrono::seconds(5);
+  // If the aborting thread holds the lock, nothing can be done.
+  int tries = 0;
+  while (!mutex_.tryLock()) {
+    if (++tries == kTries) {
+      return;
+    }
+    std::this_thread::sleep_for(kBetweenTries);
+  }
+  const std::vector<Client> clients = clients_;
+  const bool isBackend = thread_ == std::this_thread::get_id();
+  mutex_.unlock();
+  if (isBackend) {
+    return;  // no writer is left
+  }
+  for (const Client& client : clients) {
+    client.beforeAbort();
+    // Nobody can read the result; onError has reported it.
+    static_cast<void>(
+        request(makeRequest(Request::kFlush), client.run,
+                std::min(client.run->context().options().flushTimeout, kLongestFlush)));
+  }
+}
+
+void Backend::wake() {
+  MutexLock lock(mutex_);
+  wake_ = true;
+  work_.notifyOne();
+}
+
+Producer& Backend::addProducer() {
+  std::shared_ptr<OwnedProducer> producer = log_.makeProducer();
+  {
+    MutexLock lock(mutex_);
+    producers_.push_back(producer);
+  }
+  return Producer::keep(std::move(producer));
+}
+
+std::uint32_t Backend::addSeries(std::unique_ptr<RegisteredSeries> series) {
+  MutexLock lock(mutex_);
+  newSeries_.push_back(std::move(series));
+  const std::uint32_t id = ++lastSeries_;
+  if (log_.isOpen()) {
+    nameSeries(id, *newSeries_.back());
+  }
+  return id;
+}
+
+void Backend::nameRun(const Client& client) {
+  if (!log_.isOpen()) {
+    return;
+  }
+  NamedRun named;
+  named.id = client.number;
+  named.directory = client.place.directory;
+  named.identity = client.place.identity;
+  log_.addName(named);
+  nameStream(client, *client.run->mainStream());
+}
+
+void Backend::nameStream(const Client& client, const EventStream& stream) {
+  if (!namedStreams_.insert(stream.number()).second) {
+    return;
+  }
+  const RunContext& context = client.run->context();
+  const WriterOptions& options = context.options();
+  NamedStream named;
+  named.id = stream.number();
+  named.run = client.number;
+  named.directory = client.place.directory + stream.directory().substr(context.directory().size());
+  named.fileSuffix = options.filenameSuffix;
+  named.purgeFrom = options.purgeStep;
+  named.coalesceSeconds = std::chrono::duration<double>(options.coalesceWindow).count();
+  log_.addName(named);
+}
+
+void Backend::nameSeries(std::uint32_t id, const RegisteredSeries& series) {
+  for (const Client& client : clients_) {
+    if (&client.run->context() == &series.stream->context()) {
+      nameStream(client, *series.stream);
+    }
+  }
+  log_.addName(NamedSeries{id, series.stream->number(), series.series.tag,
+                           series.series.metadata.displayName, series.series.metadata.description,
+                           series.form});
+}
+
+std::vector<std::shared_ptr<Run>> Backend::runs() {
+  MutexLock lock(mutex_);
+  std::vector<std::shared_ptr<Run>> runs;
+  runs.reserve(clients_.size());
+  for (const Client& client : clients_) {
+    runs.push_back(client.run);
+  }
+  return runs;
+}
+
+void Backend::run() {
+  pthread_setname_np(pthread_self(), "steptape");
+  Requests requests;
+  while (waitForWork(&requests)) {
+    try {
+      pass(&requests);
+    } catch (const std::exception&) {
+      // Out of memory: the next pass does the remaining work, including requests.
+      MutexLock lock(mutex_);
+      for (const auto& request : requests) {
+        request->isShortOfMemory = true;
+      }
+    }
+  }
+}
+
+bool Backend::waitForWork(Requests* requests) {
+  const bool isRetry = !requests->empty();
+  pause_ = idle_ && !isRetry ? std::min(pause_ * 2, kLongestPause) : kPause;
+  MutexLock lock(mutex_);
+  const auto deadline = std::chrono::steady_clock::now() + pause_;
+  while (!wake_ && (isRetry || (requests_.empty() && !clients_.empty()))) {
+    if (!work_.waitUntil(mutex_, deadline)) {
+      break;
+    }
+  }
+  wake_ = false;
+  requests->splice(requests->end(), requests_);
+  if (requests->empty() && clients_.empty()) {
+    running_ = false;
+    return false;
+  }
+  return true;
+}
+
+void Backend::pass(Requests* requests) {
+  const bool everything = !requests->empty();
+  drainRings(everything);
+  encodeCaptured(everything);
+  writeStreams();
+  stateNotes_.noteState(series_);
+  while (!requests->empty()) {
+    PendingRequest* const request = requests->front().get();
+    answer(request);
+    // Released before the request is answered, so that nothing touches a closed writer's files.
+    request->run.reset();
+    {
+      MutexLock lock(mutex_);
+      request->done = true;
+      done_.notifyAll();
+    }
+    requests->pop_front();
+  }
+  constexpr auto kCalibration = std::chrono::seconds(1);
+  const std::uint64_t now = readTicks();
+  if (now - lastCalibration_ > time_.ticksIn(kCalibration)) {
+    time_.recalibrate();
+    lastCalibration_ = now;
+  }
+  reportProblem();
+}
+
+/// Makes everything safe that the streams have and no file holds yet: the entries in the rings then
+/// need their places no more. Must come before any write. REQUIRES: all drained entries are encoded
+void Backend::secure() {
+  if (log_.isOpen()) {
+    log_.setTimes(timesAt(lastDrain_, time_));
+    record_.begin(log_.times());
+    for (const auto& producer : draining_) {
+      const ScalarRing& ring = producer->ring();
+      if (producer->slot() && ring.drained() != ring.safe()) {
+        record_.addCursor({*producer->slot(), ring.drained()});
+      }
+    }
+    logChanges(false);
+  }
+  for (const auto& producer : draining_) {
+    producer->ring().secure();
+  }
+  if (log_.shouldReplaceLog()) {
+    // Without cursors: each ring now says itself up to where it is safe.
+    record_.begin(log_.times());
+    logChanges(true);
+  }
+}
+
+/// Adds the streams to the record and writes it, as all of the log if it says `everything`.
+void Backend::logChanges(bool everything) {
+  std::vector<EventStream*> streams;
+  for (const std::shared_ptr<Run>& run : runs()) {
+    for (EventStream* const stream : run->streams()) {
+      stream->addUpdate(everything, &record_);
+      streams.push_back(stream);
+    }
+  }
+  if (everything) {
+    log_.replaceLog(record_.finish());
+  } else if (!record_.isEmpty()) {
+    log_.append(record_.finish());
+  }
+  for (EventStream* const stream : streams) {
+    stream->noteLogged();
+  }
+}
+
+/// Tells all writers once that something is not protected.
+void Backend::reportProblem() {
+  const Status problem = log_.takeProblem();
+  if (!problem.ok()) {
+    for (const std::shared_ptr<Run>& run : runs()) {
+      run->context().reporter().report(problem);
+    }
+  }
+}
+
+void Backend::drainRings(bool everything) {
+  {
+    MutexLock lock(mutex_);
+    draining_ = producers_;
+  }
+  // What was stamped since the last look stays for the next one: a thread that was interrupted
+  // between its stamp and its publication then still gets its place among the others'.
+  const std::uint64_t now = readTicks();
+  const std::uint64_t settled = std::exchange(lastDrain_, now);
+  std::vector<ScalarRing*> waiting;
+  std::vector<const OwnedProducer*> gone;
+  bool crowded = everything;
+  for (const auto& producer : draining_) {
+    const bool ended = producer->ended.load(std::memory_order_acquire);
+    const std::uint64_t words = producer->ring().waiting();
+    crowded = crowded || ended || words > ScalarRing::kWords / 2;
+    if (words > 0) {
+      waiting.push_back(&producer->ring());
+    }
+    if (ended) {
+      gone.push_back(producer.get());
+    }
+  }
+  idle_ = waiting.empty();
+  const std::uint64_t lastTicks = crowded ? kEverything : settled;
+  if (waiting.size() == 1) {
+    drainAlone(waiting.front(), lastTicks);
+  } else {
+    for (ScalarRing* const ring : waiting) {
+      ring->drain(lastTicks, kNoLimit, &entries_);
+    }
+    std::stable_sort(entries_.begin(), entries_.end(),
+                     [](const RingEntry& a, const RingEntry& b) { return a.ticks < b.ticks; });
+    encodeEntries();
+  }
+  secure();
+  draining_.clear();
+  // Only now: a ring that could not be emptied must be found again.
+  for (const OwnedProducer* producer : gone) {
+    forgetProducer(producer);
+  }
+}
+
+void Backend::forgetProducer(const OwnedProducer* producer) {
+  std::shared_ptr<OwnedProducer> last;  // freed without the lock
+  MutexLock lock(mutex_);
+  const auto found =
+      std::find_if(producers_.begin(), producers_.end(),
+                   [producer](const auto& known) { return known.get() == producer; });
+  last = std::move(*found);
+  producers_.erase(found);
+}
+
+void Backend::drainAlone(ScalarRing* ring, std::uint64_t lastTicks) {
+  // With one ring, there is nothing to merge: takes pieces that stay in the first-level cache until
+  // they are encoded, and writes them from the second-level cache.
+  constexpr std::size_t kPiece = 512;
+  bool all = false;
+  while (!all) {
+    all = ring->drain(lastTicks, kPiece, &entries_);
+    encodeEntries();
+    if (log_.takeFullStream()) {
+      secure();
+      writeStreams();
+    }
+  }
+}
+
+void Backend::takeRegistrations() {
+  // After reading the rings: a series is registered before its first scalar is published.
+  MutexLock lock(mutex_);
+  while (!newSeries_.empty()) {
+    series_.push_back(std::move(newSeries_.front()));
+    newSeries_.pop_front();
+  }
+}
+
+void Backend::encodeEntries() {
+  takeRegistrations();
+  // Nothing here throws: an entry is encoded, deferred or counted as dropped.
+  for (const RingEntry& entry : entries_) {
+    const bool exact = entry.wallTime != RingEntry::kNoWallTime;
+    const double wallTime =
+        exact ? RingEntry::wallSeconds(entry.wallTime) : time_.wallSeconds(entry.ticks);
+    if (!entry.isScalar()) {
+      std::unique_ptr<CapturedValue> captured(entry.capturedValue());
+      takeCaptured(std::move(captured), wallTime);
+    } else if (RegisteredSeries* const series = series_[entry.series].get()) {
+      series->add(entry.value, entry.step(), wallTime, exact);
+    }
+  }
+  entries_.clear();
+}
+
+void Backend::takeCaptured(std::unique_ptr<CapturedValue> captured, double wallTime) {
+  using Order = CapturedValue::Order;
+  if (captured->order == Order::kLate) {
+    try {
+      captured_.emplace_back();
+      captured_.back() = {std::move(captured), wallTime};
+      return;
+    } catch (const std::bad_alloc&) {
+      // Out of memory to defer it: handle it now, after the deferred values.
+    }
+  }
+  while (captured->order != Order::kInPlace && !captured_.empty()) {
+    encodeNext();
+  }
+  while (encode(captured.get(), wallTime)) {
+  }
+}
+
+void Backend::encodeNext() {
+  const WaitingValue& next = captured_.front();
+  if (!encode(next.captured.get(), next.wallTime)) {
+    captured_.pop_front();
+  }
+}
+
+void Backend::encodeCaptured(bool everything) {
+  // Large images take long. Meanwhile, the rings must not fill up, and scalars must not wait for
+  // their file.
+  const bool any = !captured_.empty();
+  while (!captured_.empty()) {
+    encodeNext();
+    if (readTicks() - lastDrain_ > time_.ticksIn(kPause)) {
+      drainRings(everything);
+      writeStreams();
+    }
+  }
+  if (any) {
+    secure();
+  }
+}
+
+bool Backend::encode(CapturedValue* captured, double wallTime) noexcept {
+  Run* const run = captured->run;
+  bool again = false;
+  const CapturedValue::Place place{run->mainStream(),
+                                   &series_,
+                                   captured->step,
+                                   captured->wallTime.value_or(wallTime),
+                                   captured->wallTime.has_value(),
+                                   &again};
+  try {
+    const Status status = captured->work(place);
+    if (!status.ok()) {
+      run->context().reporter().noteFailure(status);
+    } else if (again) {
+      return true;
+    }
+  } catch (const std::exception& error) {
+    run->context().losses().countLost(error, captured->scalars, captured->values());
+  }
+  run->context().memory().releaseCaptured(captured->bytes);
+  return false;
+}
+
+void Backend::writeStreams() {
+  const auto now = std::chrono::steady_clock::now();
+  for (const std::shared_ptr<Run>& run : runs()) {
+    const double wallTime = run->context().wallSeconds();
+    for (EventStream* stream : run->streams()) {
+      try {
+        stream->finishAged(wallTime);
+        stream->writeIfDue(now);
+      } catch (const std::bad_alloc&) {
+        // This stream keeps its data; other streams may need less memory.
+      }
+    }
+  }
+}
+
+/// May be called again if it throws.
+void Backend::answer(PendingRequest* request) {
+  Run* const run = request->run.get();
+  const auto now = std::chrono::steady_clock::now();
+  if (request->what == Request::kFlush) {
+    request->result = Status();  // the previous pass may not have finished it
+  }
+  for (EventStream* stream : run->streams()) {
+    Status status = stream->writeAll(now);
+    if (!status.ok()) {
+      request->result = std::move(status);
+    }
+    if (request->what != Request::kFlush) {
+      stream->close();
+    }
+  }
+  if (request->what != Request::kFlush) {
+    secure();  // what was dropped must not come back
+    run->context().release();
+  }
+  if (request->what == Request::kDetach) {
+    forget(run);
+  }
+  Status earlier = run->context().reporter().takeFailure();
+  if (request->result.ok()) {
+    request->result = std::move(earlier);
+  }
+}
+
+void Backend::forget(Run* run) {
+  for (auto& series : series_) {
+    if (series && &series->stream->context() == &run->context()) {
+      series.reset();
+    }
+  }
+  MutexLock lock(mutex_);
+  clients_.erase(std::find_if(clients_.begin(), clients_.end(),
+                              [run](const Client& client) { return client.run.get() == run; }));
+  if (clients_.empty()) {
+    log_.close();
+  }
+}
+
+void Backend::beforeFork() {
+  if (Backend* const backend = current_.load(std::memory_order_acquire)) {
+    backend->mutex_.lock();
+  }
+}
+
+void Backend::afterForkInParent() {
+  if (Backend* const backend = current_.load(std::memory_order_acquire)) {
+    backend->mutex_.unlock();
+  }
+}
+
+void Backend::afterForkInChild() {
+  // The thread does not exist in the child, and its state is arbitrary. The files belong to the
+  // parent. Everything stays untouched, and new calls use a new backend.
+  if (Backend* const backend = current_.exchange(nullptr, std::memory_order_acq_rel)) {
+    for (const Client& client : backend->clients_) {
+      client.run->context().disown();
+    }
+  }
+  Producer::abandon();
+}
+
+}  // namespace steptape::detail

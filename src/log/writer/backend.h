@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
+#include <thread>
+#include <unordered_set>
+#include <vector>
+
+#include "steptape/base/clock.h"
+#include "steptape/base/status.h"
+
+#include "base/mutex.h"
+#include "log/writer/box_records.h"
+#include "log/writer/captured_value.h"
+#include "log/writer/event_file.h"
+#include "log/writer/kill_proof_log.h"
+#include "log/writer/producer.h"
+#include "log/writer/run.h"
+#include "log/writer/run_place.h"
+#include "log/writer/series_table.h"
+#include "log/writer/state_notes.h"
+
+namespace steptape::detail {
+
+/// The background thread for all writers of the process.
+///
+/// It reads the callers' rings every few milliseconds, merges their entries by time, and lets the
+/// streams of each Run encode and write them. The thread runs while there is a writer. The object
+/// is never destroyed, so that writers with static storage can use it. A child made by fork() gets
+/// a new backend.
+///
+/// If an allocation fails, the data stays in its ring, buffer or request, and the thread retries in
+/// the next pass. Data that cannot stay is counted as dropped.
+///
+/// @threads Thread-safe.
+class Backend {
+ public:
+  static Backend& instance();
+
+  /// Starts to serve `run`; starts the thread if it is not running.
+  /// @param beforeAbort Called by flushAllBeforeAbort() before it flushes the run.
+  /// @throws Error(kResourceExhausted) if the operating system cannot start a thread.
+  void attach(std::shared_ptr<Run> run, std::function<void()> beforeAbort);
+
+  enum class Request {
+    kFlush,   ///< Write everything that was logged before.
+    kClose,   ///< Then end the files; drop data that could not be written.
+    kDetach,  ///< Then remove the run and its series.
+  };
+  struct PendingRequest {
+    explicit PendingRequest(Request asked) : what(asked) {}
+
+    const Request what;
+    std::shared_ptr<Run> run;
+    Status result;
+    bool isShortOfMemory = false;
+    bool done = false;
+  };
+  /// A list, so that passing on a request made earlier needs no allocation.
+  using Requests = std::list<std::shared_ptr<PendingRequest>>;
+  static Requests makeRequest(Request what);
+
+  /// Queues a request and waits for it.
+  /// @param one A result of makeRequest(). It is queued even if this call throws.
+  /// @return kDeadlineExceeded if the thread did not finish it by `timeout`; it still will.
+  Status request(Requests one, const std::shared_ptr<Run>& run, std::chrono::milliseconds timeout);
+
+  /// Writes everything that any writer has logged, in a process that is about to abort.
+  void flushAllBeforeAbort();
+
+  /// Makes the thread start a pass now, for a caller that waits for room.
+  void wake();
+
+  /// Returns the calling thread's producer; the thread's first call registers it.
+  static Producer& producer() {
+    Producer* const known = Producer::known();
+    return known != nullptr ? *known : instance().addProducer();
+  }
+  /// Registers a series.
+  /// @return its number, which entries of rings contain.
+  std::uint32_t addSeries(std::unique_ptr<RegisteredSeries> series);
+
+  /// Limits the open event files of the process; only for the backend thread.
+  OpenFiles* openFiles() { return &openFiles_; }
+  KillProofLog* log() { return &log_; }
+
+ private:
+  struct Client {
+    std::shared_ptr<Run> run;
+    std::function<void()> beforeAbort;
+    std::uint32_t number;  // in the kill-proof log
+    RunPlace place;
+  };
+
+  Backend();
+
+  Producer& addProducer();
+  std::vector<std::shared_ptr<Run>> runs();
+  void start() STEPTAPE_REQUIRES(mutex_);
+  void run();
+  bool waitForWork(Requests* requests);
+  void pass(Requests* requests);
+  void drainRings(bool everything);
+  void takeRegistrations();
+  void drainAlone(ScalarRing* ring, std::uint64_t lastTicks);
+  void nameRun(const Client& client) STEPTAPE_REQUIRES(mutex_);
+  void nameStream(const Client& client, const EventStream& stream) STEPTAPE_REQUIRES(mutex_);
+  void nameSeries(std::uint32_t id, const RegisteredSeries& series) STEPTAPE_REQUIRES(mutex_);
+  void secure();
+  void logChanges(bool everything);
+  void reportProblem();
+  void encodeEntries();
+  void takeCaptured(std::unique_ptr<CapturedValue> captured, double wallTime);
+  void encodeCaptured(bool everything);
+  void encodeNext();
+  void forgetProducer(const OwnedProducer* producer);
+  /// @return whether it wants to be called again.
+  bool encode(CapturedValue* captured, double wallTime) noexcept;
+  void writeStreams();
+  void answer(PendingRequest* request);
+  void forget(Run* run);
+
+  // The lock is held from one call to the next, across the fork, which the analysis cannot follow.
+  static void beforeFork() STEPTAPE_THREAD_ANNOTATION(no_thread_safety_analysis);
+  static void afterForkInParent() STEPTAPE_THREAD_ANNOTATION(no_thread_safety_analysis);
+  static void afterForkInChild() STEPTAPE_THREAD_ANNOTATION(no_thread_safety_analysis);
+
+  static std::atomic<Backend*> current_;
+
+  Mutex mutex_;
+  CondVar work_;
+  CondVar done_;
+  bool running_ STEPTAPE_GUARDED_BY(mutex_) = false;
+  std::thread::id thread_ STEPTAPE_GUARDED_BY(mutex_);
+  bool wake_ STEPTAPE_GUARDED_BY(mutex_) = false;
+  Requests requests_ STEPTAPE_GUARDED_BY(mutex_);
+  std::vector<std::shared_ptr<OwnedProducer>> producers_ STEPTAPE_GUARDED_BY(mutex_);
+  std::vector<Client> clients_ STEPTAPE_GUARDED_BY(mutex_);
+  std::deque<std::unique_ptr<RegisteredSeries>> newSeries_ STEPTAPE_GUARDED_BY(mutex_);
+  std::uint32_t lastSeries_ STEPTAPE_GUARDED_BY(mutex_) = 0;
+  std::unordered_set<std::uint32_t> namedStreams_ STEPTAPE_GUARDED_BY(mutex_);
+  std::uint32_t lastRun_ STEPTAPE_GUARDED_BY(mutex_) = 0;
+  KillProofLog log_;
+
+  // The thread's own.
+  struct WaitingValue {
+    std::unique_ptr<CapturedValue> captured;
+    double wallTime;
+  };
+  OpenFiles openFiles_;
+  std::vector<std::shared_ptr<OwnedProducer>> draining_;  // those whose entries are being taken
+  LogRecordBuilder record_;
+  TickConverter time_;
+  SeriesTable series_;
+  StateNotes stateNotes_;
+  std::vector<RingEntry> entries_;  // taken from the rings; stay here while memory is short
+  std::deque<WaitingValue> captured_;
+  std::uint64_t lastDrain_ = 0;
+  std::uint64_t lastCalibration_ = 0;
+  std::chrono::milliseconds pause_;
+  bool idle_ = true;  // the last pass found nothing to do
+};
+
+}  // namespace steptape::detail

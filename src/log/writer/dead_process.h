@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "steptape/base/export.h"
+#include "steptape/base/status.h"
+
+#include "log/writer/box_records.h"
+#include "log/writer/scalar_ring.h"
+#include "process/blackbox/process_box.h"
+
+namespace steptape::detail {
+
+/// What a dead process left in its black box: everything that its streams had still to write.
+///
+/// The files may be damaged: what can be read is kept, and `problems` says what cannot.
+struct STEPTAPE_EXPORT DeadProcess {
+  /// The bytes that belong into an event file from `offset` on.
+  struct Stream {
+    NamedStream named;
+    std::string file;  ///< Its name; empty: there is none yet.
+    std::uint64_t offset = 0;
+    std::string bytes;
+  };
+
+  std::map<std::uint32_t, NamedRun> runs;
+  std::map<std::uint32_t, Stream> streams;
+  std::map<std::uint32_t, NamedSeries> series;
+  std::vector<RingEntry> entries;   ///< Not yet among `bytes`; in the order of their ticks.
+  std::vector<RingCursor> cursors;  ///< Behind the last entry of each ring.
+  TickTimes times;
+  std::uint64_t logBytes = 0;          ///< Of whole records in the file `.log`, with the header.
+  std::uint64_t unreadableValues = 0;  ///< Captured values, which were in private memory.
+  std::vector<std::string> problems;
+
+  /// The files of a box, each with its header.
+  struct Files {
+    std::string names;
+    std::string log;
+    std::string rings;
+  };
+
+  static DeadProcess read(const DeadBox& box);
+  /// Like read().
+  /// @param box The number of the box, which every file names.
+  static DeadProcess decode(Files files, std::uint64_t box);
+  /// Like decode(), of the file `.names` alone.
+  static DeadProcess decodeNames(std::string names, std::uint64_t box);
+};
+
+}  // namespace steptape::detail

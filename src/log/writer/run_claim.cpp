@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "log/writer/run_claim.h"
+
+#include <utility>
+
+#include "base/got_expected.h"
+#include "log/writer/file_system.h"
+
+namespace steptape::detail {
+
+RunClaim claimRun(const std::string& directory, const WriterOptions& options) {
+  if (!options.enabled || options.occupied == OccupiedRun::kShare ||
+      FileSystem::current().createDirectories(directory) != 0) {
+    return {};  // whoever creates the event file says what is wrong with the directory
+  }
+  DirectoryLock::Result result = DirectoryLock::acquire(directory, options.filenameSuffix);
+  if (!result.holder.empty()) {
+    return {nullptr,
+            {ErrorCode::kFailedPrecondition,
+             "SummaryWriter: " +
+                 gotExpected("the run " + directory + ", which " + result.holder + " writes",
+                             "a run of its own for each job, or WriterOptions::occupied that "
+                             "permits it")}};
+  }
+  if (!result.problem.ok()) {
+    result.problem = {ErrorCode::kIoError,
+                      "SummaryWriter: other processes cannot see that this one writes " +
+                          directory + ": " + result.problem.message()};
+  }
+  return {std::move(result.lock), std::move(result.problem)};
+}
+
+RunClaim chooseRun(std::string* directory, const WriterOptions& options) {
+  std::string base = *directory;
+  while (base.size() > 1 && base.back() == '/') {
+    base.pop_back();
+  }
+  RunClaim claim = claimRun(*directory, options);
+  for (int number = 2; claim.isOccupied() && options.occupied == OccupiedRun::kNewDirectory;
+       ++number) {
+    *directory = base + "_" + std::to_string(number);
+    claim = claimRun(*directory, options);
+  }
+  return claim;
+}
+
+}  // namespace steptape::detail

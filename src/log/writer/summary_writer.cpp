@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/log/summary_writer.h"
+
+#include <ctime>
+#include <exception>
+#include <utility>
+
+#include "base/got_expected.h"
+#include "base/host_name.h"
+#include "log/writer/scalar_json_export.h"
+#include "log/writer/writer_core.h"
+#include "process/blackbox/job_identity.h"
+
+namespace steptape {
+namespace {
+
+/// Returns `runs/Nov21_14-03-59_host<comment>`, in local time, and with "_job41" before the comment
+/// in a job of a scheduler: elements of an array start in the same second.
+/// @source tensorboardX/writer.py, SummaryWriter.__init__
+std::string defaultLogDir(const WriterOptions& options) {
+  const Clock& clock = options.clock ? *options.clock : Clock::system();
+  const auto seconds = static_cast<std::time_t>(clock.wallSeconds());
+  std::tm local{};
+  localtime_r(&seconds, &local);
+  char stamp[32];
+  std::strftime(stamp, sizeof(stamp), "%b%d_%H-%M-%S", &local);
+  const std::string job = detail::schedulerJobLabel();
+  return "runs/" + std::string(stamp) + "_" + detail::hostName() +
+         (job.empty() ? "" : "_job" + job) + options.comment;
+}
+
+void endSession(detail::WriterCore& core) noexcept {
+  try {
+    core.endSession(core.session().status());
+  } catch (const std::exception& error) {
+    core.context().losses().countLost(error, 0, 1);
+  }
+}
+
+}  // namespace
+
+SummaryWriter::SummaryWriter() : SummaryWriter(WriterOptions()) {}
+
+SummaryWriter::SummaryWriter(WriterOptions options) {
+  std::string logDir = options.enabled ? defaultLogDir(options) : std::string();
+  if (options.occupied == OccupiedRun::kRefuse) {
+    options.occupied = OccupiedRun::kNewDirectory;
+  }
+  core_ = detail::WriterCore::create(std::move(logDir), std::move(options));
+}
+
+SummaryWriter::SummaryWriter(std::string logDir, WriterOptions options) {
+  if (logDir.empty() && options.enabled) {
+    detail::reject("an empty log directory", "a path, or no argument for the default directory",
+                   "SummaryWriter");
+  }
+  core_ = detail::WriterCore::create(std::move(logDir), std::move(options));
+}
+
+SummaryWriter::SummaryWriter(SummaryWriter&&) noexcept = default;
+
+SummaryWriter& SummaryWriter::operator=(SummaryWriter&& other) noexcept {
+  SummaryWriter moved(std::move(other));
+  std::swap(core_, moved.core_);
+  return *this;
+}
+
+SummaryWriter::~SummaryWriter() {
+  if (core_) {
+    endSession(*core_);
+    core_->detach();
+  }
+}
+
+const std::string& SummaryWriter::logDir() const {
+  return core_->context().directory();
+}
+
+bool SummaryWriter::isEnabled() const {
+  return core_->isActive();
+}
+
+ScalarTag SummaryWriter::scalarTag(std::string_view tag, const ScalarOptions& options) {
+  return ScalarTag(core_->series().of(tag, &options));
+}
+
+void SummaryWriter::addScalar(ScalarTag tag, double value, std::int64_t step) {
+  core_->addScalar(tag.id_, value, step);
+}
+
+void SummaryWriter::addScalar(std::string_view tag, double value, std::int64_t step) {
+  core_->addScalar(core_->series().of(tag), value, step);
+}
+
+void SummaryWriter::addScalar(std::string_view tag, double value, std::int64_t step,
+                              const ScalarOptions& options) {
+  core_->addScalarAt(core_->series().of(tag, &options), value, step, options.wallTime);
+}
+
+StepBatch SummaryWriter::atStep(std::int64_t step) {
+  return {core_.get(), step};
+}
+
+void SummaryWriter::addScalarInFlight(ScalarTag tag, TensorView value, std::int64_t step,
+                                      std::optional<double> wallTime) {
+  core_->addScalarInFlight(tag.id_, std::move(value), step, wallTime);
+}
+
+void SummaryWriter::addScalars(std::string_view mainTag,
+                               std::initializer_list<std::pair<std::string, ScalarValue>> values,
+                               std::int64_t step, const ScalarOptions& options) {
+  for (const auto& [name, value] : values) {
+    addSubRunScalar(mainTag, name, value, step, options);
+  }
+}
+
+void SummaryWriter::addSubRunScalar(std::string_view mainTag, std::string_view name,
+                                    const ScalarValue& value, std::int64_t step,
+                                    const ScalarOptions& options) {
+  const auto series = core_->series().ofSubRun(mainTag, name, options);
+  if (value.inFlight()) {
+    core_->addScalarInFlight(series, *value.inFlight(), step, options.wallTime);
+  } else {
+    core_->addScalarAt(series, value.number(), step, options.wallTime);
+  }
+}
+
+void SummaryWriter::addScalars(std::string_view mainTag,
+                               const std::vector<std::pair<std::string, double>>& values,
+                               std::int64_t step, const ScalarOptions& options) {
+  for (const auto& [name, value] : values) {
+    core_->addScalarAt(core_->series().ofSubRun(mainTag, name, options), value, step,
+                       options.wallTime);
+  }
+}
+
+Status SummaryWriter::flush() {
+  return core_->flush();
+}
+
+Status SummaryWriter::close() {
+  endSession(*core_);
+  return core_->close();
+}
+
+void SummaryWriter::resume(std::int64_t step) {
+  core_->resume(step);
+}
+
+WriterStats SummaryWriter::stats() const {
+  return core_->context().counters().stats();
+}
+
+Status SummaryWriter::exportScalarsToJson(const std::string& path) {
+  if (!core_->context().options().enabled) {
+    return {};
+  }
+  Status flushed = flush();
+  return flushed.ok() ? detail::exportScalars(core_->context(), path) : flushed;
+}
+
+}  // namespace steptape

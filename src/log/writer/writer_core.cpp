@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "log/writer/writer_core.h"
+
+#include <cmath>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "base/got_expected.h"
+#include "log/writer/recovery.h"
+#include "log/writer/run_claim.h"
+#include "log/writer/run_place.h"
+#include "process/blackbox/state_page.h"
+
+namespace steptape::detail {
+namespace {
+
+std::uint64_t bitsOf(double wallTime) {
+  std::uint64_t bits;
+  std::memcpy(&bits, &wallTime, sizeof(bits));
+  return bits;
+}
+
+/// TensorBoard's fast data server stops reading a file at a NaN wall time.
+void checkWallTime(double wallTime) {
+  if (!std::isfinite(wallTime)) {
+    reject(std::to_string(wallTime), "finite seconds since 1970", "wallTime");
+  }
+}
+
+event::Event::What eventOf(event::Value value) {
+  event::Summary summary;
+  summary.values.push_back(std::move(value));
+  return summary;
+}
+
+}  // namespace
+
+std::shared_ptr<WriterCore> WriterCore::create(std::string directory, WriterOptions options) {
+  // Before the new event file: what is recovered must come before it in the order of names.
+  RecoveryReport recovered;
+  std::string place;
+  RunClaim claim;  // before the run has one of its own
+  if (options.enabled) {
+    claim = chooseRun(&directory, options);
+    if (claim.isOccupied()) {
+      claim.status.throwIfError();
+    }
+    recovered = recoverRuns({directory});
+    place = placeOf(directory).directory;
+  }
+  auto core = std::make_shared<WriterCore>(std::move(directory), std::move(options));
+  for (const RecoveryReport::Process& process : recovered.processes) {
+    for (const std::string& problem : process.problems) {
+      core->context().reporter().report(
+          {ErrorCode::kDataLoss, "SummaryWriter: recovering what process " +
+                                     std::to_string(process.pid) + " has left: " + problem});
+    }
+  }
+  if (!claim.status.ok()) {
+    core->context().reporter().report(claim.status);
+  }
+  if (core->context().options().enabled) {
+    StatePage::keep();
+    if (StatePage* const page = StatePage::current()) {
+      page->noteLogDirectory(place);
+    }
+    Backend::instance().attach(core->sharedRun(),
+                               [self = core.get()] { self->endSession(SessionStatus::kFailure); });
+  }
+  return core;
+}
+
+WriterCore::WriterCore(std::string directory, WriterOptions options)
+    : detachRequest_(Backend::makeRequest(Backend::Request::kDetach)),
+      run_(std::move(directory), std::move(options), Backend::instance().openFiles(),
+           Backend::instance().log()),
+      series_(&run_),
+      admission_(&run_.context()) {}
+
+std::uint64_t WriterCore::batchWallTime() const {
+  const auto& clock = context().options().clock;
+  return clock ? bitsOf(clock->wallSeconds()) : RingEntry::kNoWallTime;
+}
+
+void WriterCore::addScalarAt(std::uint32_t series, double value, std::int64_t step,
+                             std::optional<double> wallTime) {
+  if (wallTime) {
+    checkWallTime(*wallTime);
+    addScalarSlowly(series, value, step, bitsOf(*wallTime));
+  } else {
+    addScalar(series, value, step);
+  }
+}
+
+void WriterCore::addScalarSlowly(std::uint32_t series, double value, std::int64_t step,
+                                 std::uint64_t wallTime) {
+  if (series == 0) {
+    return;
+  }
+  if (wallTime == RingEntry::kNoWallTime) {
+    wallTime = batchWallTime();
+  }
+  const BatchedScalar scalar{series, static_cast<float>(value)};
+  addBatch(step, readTicks(), wallTime, &scalar, 1);
+}
+
+void WriterCore::addBatch(std::int64_t step, std::uint64_t ticks, std::uint64_t wallTime,
+                          const BatchedScalar* scalars, std::size_t count) {
+  Producer& producer = Backend::producer();
+  const std::size_t words = ScalarRing::batchWords(count);
+  if (context().needsDetour() || !producer.ring.hasRoom(words)) {
+    if (!isActive()) {
+      return;
+    }
+    if (!admission_.makeRoom(&producer, words)) {
+      context().losses().countDropped(count, 0);
+      return;
+    }
+  }
+  producer.ring.pushBatch(step, ticks, wallTime, scalars, count);
+}
+
+void WriterCore::addScalarInFlight(std::uint32_t series, TensorView value, std::int64_t step,
+                                   std::optional<double> wallTime) {
+  if (series == 0) {
+    return;
+  }
+  CapturedValue captured;
+  captured.step = step;
+  captured.wallTime = wallTime;
+  captured.bytes = dtypeSize(value.dtype());
+  captured.scalars = 1;
+  captured.order = CapturedValue::Order::kInPlace;
+  captured.work = [id = series, value = std::move(value)](const CapturedValue::Place& place) {
+    value.waitForElements();
+    place.seriesOf(id)->add(static_cast<float>(value.element()), place.step, place.wallTime,
+                            place.exact);
+    return Status();
+  };
+  handOver(std::move(captured));
+}
+
+void WriterCore::addEvent(std::int64_t step, std::optional<double> wallTime, std::size_t bytes,
+                          std::function<event::Event::What()> encode) {
+  CapturedValue captured;
+  captured.step = step;
+  captured.wallTime = wallTime;
+  captured.bytes = bytes;
+  captured.work = [encode = std::move(encode)](const CapturedValue::Place& place) {
+    place.stream->addEvent(encode(), place.step, place.wallTime, place.exact);
+    return Status();
+  };
+  handOver(std::move(captured));
+}
+
+void WriterCore::addValues(std::int64_t step, std::optional<double> wallTime, std::size_t bytes,
+                           std::function<std::vector<event::Value>()> encode) {
+  addEvent(step, wallTime, bytes,
+           [encode = std::move(encode)] { return event::Event::What(event::Summary{encode()}); });
+}
+
+void WriterCore::addValue(std::int64_t step, std::optional<double> wallTime, std::size_t bytes,
+                          std::function<event::Value()> encode) {
+  addEvent(step, wallTime, bytes, [encode = std::move(encode)] { return eventOf(encode()); });
+}
+
+void WriterCore::addValue(std::int64_t step, std::optional<double> wallTime, std::size_t bytes,
+                          std::function<event::Value(ValueForm)> encode) {
+  addEvent(step, wallTime, bytes,
+           [encode = std::move(encode), form = context().options().valueForm] {
+             return eventOf(encode(form));
+           });
+}
+
+void WriterCore::handOver(CapturedValue value) {
+  if (value.wallTime) {
+    checkWallTime(*value.wallTime);
+  }
+  if (!isActive()) {
+    return;
+  }
+  value.run = &run_;
+  const auto& clock = context().options().clock;
+  if (!value.wallTime && clock) {
+    value.wallTime = clock->wallSeconds();
+  }
+  Producer& producer = Backend::producer();
+  if (!admission_.makeRoom(&producer, ScalarRing::kEntryWords)) {
+    context().losses().countDropped(value.scalars, value.values());
+    return;
+  }
+  auto captured = std::make_unique<CapturedValue>(std::move(value));
+  context().memory().addCaptured(captured->bytes);
+  producer.ring.pushCaptured(captured.release(), readTicks());
+}
+
+void WriterCore::endSession(SessionStatus status) {
+  const std::optional<std::vector<std::string>> promised = session_.end();
+  if (!promised) {
+    return;
+  }
+  for (const std::string& tag : *promised) {
+    if (!series_.has(tag)) {
+      context().reporter().report({ErrorCode::kInvalidArgument,
+                                   "addHparams: the metric \"" + tag + "\" was never logged in " +
+                                       context().directory() + "; its column stays empty"});
+    }
+  }
+  addValue(0, std::nullopt, 0,
+           [status, now = context().wallSeconds()] { return sessionEndValue(status, now); });
+}
+
+void WriterCore::resume(std::int64_t step) {
+  CapturedValue captured;
+  captured.step = step;
+  captured.order = CapturedValue::Order::kBarrier;
+  captured.work = [this](const CapturedValue::Place& place) {
+    for (EventStream* stream : run_.streams()) {
+      stream->resume(place.step, place.wallTime);
+    }
+    return Status();
+  };
+  handOver(std::move(captured));
+}
+
+Status WriterCore::flush() {
+  if (!context().options().enabled) {
+    return {};
+  }
+  if (!isActive()) {
+    return {ErrorCode::kFailedPrecondition,
+            "SummaryWriter::flush: got a call in a child of fork(); expected one in the parent, to "
+            "which the run " +
+                context().directory() + " belongs"};
+  }
+  Status status = request(Backend::Request::kFlush);
+  context().losses().beginEpisode();
+  return status;
+}
+
+Status WriterCore::close() {
+  return isActive() ? request(Backend::Request::kClose) : Status();
+}
+
+void WriterCore::detach() noexcept {
+  if (!isActive()) {
+    return;
+  }
+  try {
+    static_cast<void>(Backend::instance().request(std::move(detachRequest_), sharedRun(),
+                                                  context().options().flushTimeout));
+  } catch (const std::bad_alloc&) {
+    // Only the message of the ignored result is lost: the request is queued.
+  }
+}
+
+Status WriterCore::request(Backend::Request what) {
+  try {
+    return Backend::instance().request(Backend::makeRequest(what), sharedRun(),
+                                       context().options().flushTimeout);
+  } catch (const std::bad_alloc&) {
+    return context().losses().outOfMemory();
+  }
+}
+
+}  // namespace steptape::detail

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "metrics/reduce/metric_reducer.h"
+
+#include <cmath>
+#include <utility>
+
+#include "steptape/base/error.h"
+
+#include "base/got_expected.h"
+
+namespace steptape::detail {
+namespace {
+
+std::uint8_t statisticsOf(const ReducedOptions& options) {
+  const bool hasRankValues = options.perRankHistogram || !options.percentiles.empty();
+  return static_cast<std::uint8_t>(
+      (options.min || options.band ? kMinimum : 0) | (options.max || options.band ? kMaximum : 0) |
+      (options.std ? kDeviation : 0) | (options.argmaxRank ? kArgmaxRank : 0) |
+      (options.sum ? kSum : 0) | (hasRankValues ? kRankValues : 0));
+}
+
+void checkArguments(std::string_view tag, const ReducedOptions& options) {
+  if (tag.empty()) {
+    reject("an empty tag", "a name such as \"loss/train\"", "addReduced");
+  }
+  const std::string where = "addReduced " + quoted(tag);
+  if (!std::isfinite(options.weight) || options.weight < 0) {
+    reject("weight " + std::to_string(options.weight), "a finite number of at least 0", where);
+  }
+  if (options.wallTime && !std::isfinite(*options.wallTime)) {
+    reject("wall time " + std::to_string(*options.wallTime), "finite seconds since 1970", where);
+  }
+  for (const double percentile : options.percentiles) {
+    if (!(percentile >= 0 && percentile <= 100)) {
+      reject("percentile " + std::to_string(percentile), "0 to 100", where);
+    }
+  }
+}
+
+CollectiveOptions reduceOptions() {
+  CollectiveOptions options;
+  options.name = "reduce";
+  options.compareRanks = false;
+  return options;
+}
+
+}  // namespace
+
+MetricReducer::MetricReducer(std::shared_ptr<Communicator> communicator)
+    : communicator_(std::move(communicator)), collectiveOptions_(reduceOptions()) {}
+
+std::uint32_t MetricReducer::idOf(std::string_view tag, const ReducedOptions& options) {
+  checkArguments(tag, options);
+  return tags_.idOf(tag);
+}
+
+void MetricReducer::add(std::uint32_t tagId, double value, std::int64_t step,
+                        const ReducedOptions& options) {
+  queue_.add(step, {tagId, statisticsOf(options)},
+             MetricMoments::of(value, options.weight, communicator_->rank()), options.wallTime);
+}
+
+void MetricReducer::start(std::int64_t step) {
+  StepMetrics metrics = queue_.take(step);
+  queue_.recycle(std::exchange(taken_, std::move(metrics)));
+  step_ = step;
+  stage_ = Stage::kLayOut;
+  isUnderWay_ = true;
+  advance();
+}
+
+void MetricReducer::advance() {
+  while (stage_ != Stage::kWait) {
+    stage_ = pass(stage_);
+  }
+}
+
+MetricReducer::Stage MetricReducer::pass(Stage stage) {
+  switch (stage) {
+    case Stage::kLayOut:
+      layOut();
+      fingerprint_ = layout_->fingerprint.at(step_);
+      totals_ = pool_->take();
+      totals_->layout = layout_;
+      totals_->step = step_;
+      totals_->wallTimes = taken_.wallTimes();
+      fitted_ = fits();
+      sentRankValues_ = sendsRankValues_ || !layout_->needsRankValues;
+      return Stage::kAllreduce;
+    case Stage::kAllreduce:
+      postAllreduce();
+      return Stage::kRankValues;
+    case Stage::kRankValues:
+      if (sendsRankValues_) {
+        postRankValues();
+      }
+      return fitted_ && sentRankValues_ ? Stage::kWait : Stage::kLookWhetherItFits;
+    case Stage::kLookWhetherItFits:
+      // Ranks that disagree may also differ in whether they check here; finish() reports it.
+      if (!compare()) {
+        return Stage::kWait;
+      }
+      grow();
+      return Stage::kAllreduceAgain;
+    case Stage::kAllreduceAgain:
+      if (!fitted_) {
+        postAllreduce();
+      }
+      return Stage::kRankValuesAfterwards;
+    case Stage::kRankValuesAfterwards:
+      if (!sentRankValues_) {
+        postRankValues();
+      }
+      return Stage::kWait;
+    case Stage::kWait:
+      break;
+  }
+  return Stage::kWait;
+}
+
+void MetricReducer::layOut() {
+  if (taken_.layout() == layout_ && taken_.isLaidOut()) {
+    return;
+  }
+  const std::vector<QueuedMetric> metrics = taken_.metrics();
+  if (!layout_->isOf(metrics)) {
+    layout_ = MetricLayout::of(metrics, tags_);
+  }
+  taken_ = taken_.laidOutAs(layout_);
+}
+
+bool MetricReducer::wait() {
+  advance();
+  return compare();
+}
+
+bool MetricReducer::compare() {
+  // If the wait throws, nothing is left to finish.
+  isUnderWay_ = false;
+  allreduce_.wait();
+  gather_.wait();
+  isUnderWay_ = true;
+  return agrees();
+}
+
+void MetricReducer::finish() {
+  if (!wait()) {
+    throwMismatch();
+  }
+  isUnderWay_ = false;
+  sendsRankValues_ = layout_->needsRankValues;
+}
+
+std::shared_ptr<const MetricTotals> MetricReducer::ownSums() {
+  std::shared_ptr<MetricTotals> own = pool_->take();
+  own->layout = layout_;
+  own->step = step_;
+  own->hasMoments = false;
+  own->sums = taken_.sums();
+  own->wallTimes = taken_.wallTimes();
+  return own;
+}
+
+void MetricReducer::postAllreduce() {
+  totals_->hasMoments = sendsMoments_;
+  if (sendsMoments_) {
+    const ArrayView<MetricMoments> own =
+        taken_.momentsMessage(fingerprint_, communicator_->rank(), capacity_);
+    totals_->moments.resize(own.size());
+    allreduce_ = communicator_->allreduceAsync(own, ArrayView<MetricMoments>(totals_->moments),
+                                               collectiveOptions_);
+  } else {
+    const ArrayView<double> own = taken_.sumsMessage(fingerprint_, capacity_);
+    totals_->sums.resize(own.size());
+    allreduce_ =
+        communicator_->allreduceAsync(own, totals_->sums, ReduceOp::kSum, collectiveOptions_);
+  }
+}
+
+void MetricReducer::postRankValues() {
+  ownValues_.clear();
+  for (std::size_t place = 0; place < layout_->size(); ++place) {
+    if ((layout_->metrics[place].statistics & kRankValues) != 0) {
+      appendRankValue(ownValues_, taken_.moments(place));
+    }
+  }
+  gather_ = communicator_->gatherObjectAsync(ownValues_, valuesByRank_, 0, collectiveOptions_);
+}
+
+bool MetricReducer::agrees() const {
+  if (totals_->hasMoments) {
+    const MetricMoments& fingerprint = totals_->moments.front();
+    return fingerprint.min == fingerprint.max;
+  }
+  return FingerprintParts(fingerprint_).areThoseOfAll(totals_->sums.data(), communicator_->size());
+}
+
+void MetricReducer::grow() {
+  if (fitted_) {
+    return;
+  }
+  while (layout_->size() >= capacity_) {
+    capacity_ *= 2;
+  }
+  sendsMoments_ = sendsMoments_ || layout_->needsMoments;
+}
+
+void MetricReducer::throwMismatch() {
+  MetricSchema mine;
+  mine.step = step_;
+  mine.nodeName = communicator_->nodeName();
+  mine.metrics = layout_->metrics;
+  const std::string bytes = mine.encode();
+  // All ranks start over, including those whose metrics wait for other steps.
+  isUnderWay_ = false;
+  sendsRankValues_ = false;
+  queue_.clear();
+
+  std::vector<MetricSchema> schemaByRank;
+  for (const std::string& schema : communicator_->allgather(bytes)) {
+    schemaByRank.push_back(MetricSchema::decode(schema));
+  }
+  throw Error(ErrorCode::kRankMismatch, describeMismatch(schemaByRank));
+}
+
+}  // namespace steptape::detail

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "steptape/values/plot_options.h"
+
+namespace steptape::detail {
+
+/// Returns options for a figure that is legible in TensorBoard's default size of about 350 pixels,
+/// which makes letters of about 10 pixels of 9 points.
+inline CanvasOptions canvasOfHeight(int height, std::string title) {
+  CanvasOptions canvas;
+  canvas.title = std::move(title);
+  canvas.width = 700;
+  canvas.height = height;
+  canvas.dpi = 160;
+  return canvas;
+}
+
+}  // namespace steptape::detail

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/trace/chrome/bounded_json_text.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "steptape/base/error.h"
+
+#include "base/text.h"
+#include "base/utf8.h"
+
+namespace steptape::detail {
+namespace {
+
+constexpr std::size_t kBufferBytes = std::size_t{1} << 16;
+constexpr std::size_t kMaxBlanks = 256;
+constexpr std::size_t kMaxBetween = std::size_t{1} << 16;  // for strings or numbers
+constexpr char kMark[] = "\"\",";
+constexpr char kEllipsis[] = "\u2026\"";
+constexpr std::int64_t kEllipsisBytes = sizeof kEllipsis - sizeof "\"";
+
+// The roles that a byte may have.
+constexpr std::uint8_t kOfString = 1;  // except its end and a backslash
+constexpr std::uint8_t kBlank = 2;
+constexpr std::uint8_t kOfNumber = 4;
+constexpr std::uint8_t kOfNonFinite = 8;  // the first of NaN, Infinity or -Infinity
+
+constexpr std::array<std::uint8_t, 256> roles() {
+  std::array<std::uint8_t, 256> roles{};
+  for (std::size_t byte = 0; byte < roles.size(); ++byte) {
+    const bool isBlank = byte == ' ' || byte == '\n' || byte == '\t' || byte == '\r';
+    const bool isOfNumber = (byte >= '0' && byte <= '9') || byte == '.' || byte == '-' ||
+                            byte == '+' || byte == 'e' || byte == 'E';
+    const bool mayBeNonFinite = byte == 'N' || byte == 'I' || byte == '-';
+    roles[byte] = static_cast<std::uint8_t>((byte != '"' && byte != '\\' ? kOfString : 0) |
+                                            (isBlank ? kBlank : 0) | (isOfNumber ? kOfNumber : 0) |
+                                            (mayBeNonFinite ? kOfNonFinite : 0));
+  }
+  return roles;
+}
+
+constexpr std::array<std::uint8_t, 256> kRoles = roles();
+
+bool hasRole(char byte, std::uint8_t role) {
+  return (kRoles[static_cast<unsigned char>(byte)] & role) != 0;
+}
+
+bool isBlank(char byte) {
+  return hasRole(byte, kBlank);
+}
+
+/// Returns 0 for a character that is not a digit.
+std::uint32_t hexValue(char digit) {
+  return static_cast<std::uint32_t>(std::max(hexDigit(digit), 0));
+}
+
+}  // namespace
+
+BoundedJsonText::BoundedJsonText(const std::string& path) : file_(path), buffer_(kBufferBytes) {}
+
+bool BoundedJsonText::refill() {
+  const std::size_t size = file_.readSome(buffer_.data(), buffer_.size());
+  next_ = buffer_.data();
+  plainEnd_ = next_;
+  end_ = next_ + size;
+  offset_ += size;
+  isAtEnd_ = size == 0;
+  return size > 0;
+}
+
+bool BoundedJsonText::readInspected() {
+  if (*inserted_ != '\0') {
+    return pass(*inserted_++);
+  }
+  char byte = 0;
+  if (!readByte(&byte)) {
+    return false;
+  }
+  switch (place_) {
+    case Place::kOutside:
+      if (isBlank(byte) && blanks_ < kMaxBlanks) {
+        enterBlank();
+        break;
+      }
+      if (isBlank(byte) && !skipBlanks(&byte)) {
+        return false;
+      }
+      if (hasRole(byte, kOfNonFinite) && passNonFinite(byte)) {
+        return true;
+      }
+      enterOutside(byte);
+      break;
+    case Place::kString:
+      if (++stringBytes_ > kMaxStringBytes && mayEndBefore(byte)) {
+        return skipString(byte) && pass(*inserted_++);
+      }
+      enterString(byte);
+      break;
+    case Place::kEscape:
+      ++stringBytes_;
+      enterEscape(byte);
+      break;
+    case Place::kCodeUnit:
+      ++stringBytes_;
+      enterCodeUnit(byte);
+      break;
+  }
+  findPlain();
+  return pass(byte);
+}
+
+/// Passes on NaN, Infinity or -Infinity as a string.
+/// @param byte The first byte, or that of anything else.
+/// @return whether a byte was passed on.
+bool BoundedJsonText::passNonFinite(char byte) {
+  const std::string_view word = byte == 'N' ? "NaN" : byte == 'I' ? "Infinity" : "-Infinity";
+  if (numberBytes_ > 0 || (byte == '-' && !(next_ < end_ || refill()))) {
+    return false;
+  }
+  if (byte == '-' && *next_ != 'I') {
+    return false;
+  }
+  std::size_t size = 1;
+  char* out = replacement_.data();
+  *out++ = '"';
+  *out++ = byte;
+  for (char next = 0; size < word.size() && (next_ < end_ || refill()) && *next_ == word[size];
+       ++size) {
+    static_cast<void>(readByte(&next));
+    *out++ = next;
+  }
+  const bool isWhole = size == word.size();
+  *out = isWhole ? '"' : '\0';
+  out[1] = '\0';
+  nonFinite_ += isWhole ? 1 : 0;
+  blanks_ = 0;
+  between_ = 0;
+  // What only begins like such a number is passed on as it is, for the parser to refuse.
+  insert(replacement_.data() + (isWhole ? 1 : 2), isWhole ? 2 : 0);
+  plainEnd_ = next_;
+  return pass(isWhole ? '"' : byte);
+}
+
+/// Finds the bytes that only continue the current string, number or white space.
+void BoundedJsonText::findPlain() {
+  if (place_ == Place::kString) {
+    isHalfPair_ = runOf(kOfString, kMaxStringBytes, &stringBytes_) == 0 && isHalfPair_;
+  } else if (place_ == Place::kOutside && blanks_ > 0) {
+    between_ += runOf(kBlank, kMaxBlanks, &blanks_);
+  } else if (place_ == Place::kOutside && numberBytes_ > 0) {
+    between_ += runOf(kOfNumber, kMaxNumberBytes, &numberBytes_);
+  }
+}
+
+/// @param count Number of bytes with this role before the run; increased by the run's.
+std::size_t BoundedJsonText::runOf(std::uint8_t role, std::size_t most, std::size_t* count) {
+  const std::size_t room = std::min(most - std::min(most, *count),  //
+                                    static_cast<std::size_t>(end_ - next_));
+  const char* const limit = next_ + room;
+  const char* end = next_;
+  while (end != limit && hasRole(*end, role)) {
+    ++end;
+  }
+  plainEnd_ = end;
+  *count += static_cast<std::size_t>(end - next_);
+  return static_cast<std::size_t>(end - next_);
+}
+
+/// @param byte REQUIRES: not blank.
+void BoundedJsonText::enterOutside(char byte) {
+  ++between_;
+  blanks_ = 0;
+  if (hasRole(byte, kOfNumber)) {
+    between_ = numberBytes_ == 0 && byte != 'e' && byte != 'E' ? 0 : between_;
+    if (++numberBytes_ > kMaxNumberBytes) {
+      fail("got a number of more than " + std::to_string(kMaxNumberBytes) +
+           " characters; expected at most so many");
+    }
+    return;
+  }
+  numberBytes_ = 0;
+  if (byte == '"') {
+    place_ = Place::kString;
+    stringBytes_ = 0;
+    between_ = 0;
+    isHalfPair_ = false;
+  } else if (byte == '[' || byte == '{') {
+    enterArrayOrObject(byte == '[');
+  } else if ((byte == ']' || byte == '}') && !areArrays_.empty()) {
+    areArrays_.pop_back();
+  } else if (byte == ',' && between_ > kMaxBetween && !areArrays_.empty() && areArrays_.back()) {
+    insert(kMark, sizeof kMark - 1);
+    isMark_ = true;
+    between_ = 0;
+  }
+}
+
+void BoundedJsonText::enterArrayOrObject(bool isArray) {
+  areArrays_.push_back(isArray);
+  if (areArrays_.size() > kMaxDepth) {
+    fail("got more than " + std::to_string(kMaxDepth) +
+         " levels of arrays and objects; expected at most so many");
+  }
+}
+
+void BoundedJsonText::enterString(char byte) {
+  if (byte == '"') {
+    place_ = Place::kOutside;
+  } else if (byte == '\\') {
+    place_ = Place::kEscape;
+  } else {
+    isHalfPair_ = false;
+  }
+}
+
+void BoundedJsonText::enterEscape(char byte) {
+  place_ = byte == 'u' ? Place::kCodeUnit : Place::kString;
+  codeUnit_ = 0;
+  hexDigits_ = 4;
+  isHalfPair_ = false;
+}
+
+void BoundedJsonText::enterCodeUnit(char byte) {
+  codeUnit_ = codeUnit_ << 4 | hexValue(byte);
+  if (--hexDigits_ == 0) {
+    isHalfPair_ = (codeUnit_ & 0xfc00U) == 0xd800;
+    place_ = Place::kString;
+  }
+}
+
+/// Returns whether the string is well-formed if it ends before this byte.
+bool BoundedJsonText::mayEndBefore(char byte) const {
+  return byte != '"' && !isUtf8Continuation(byte) && !isHalfPair_;
+}
+
+/// @param byte In: the first byte to omit. Out: the first byte after the white space.
+/// @return false at the end of the file.
+bool BoundedJsonText::skipBlanks(char* byte) {
+  while (isBlank(*byte)) {
+    ++leftOut_;
+    if (!readByte(byte)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Skips the rest of the string; its end is reported next.
+/// @return false at the end of the file.
+bool BoundedJsonText::skipString(char byte) {
+  for (bool isEscaped = false; isEscaped || byte != '"';) {
+    isEscaped = !isEscaped && byte == '\\';
+    ++leftOut_;
+    if (!readByte(&byte)) {
+      return false;
+    }
+  }
+  // The inserted quote replaces the string's own.
+  insert(kEllipsis, kEllipsisBytes);
+  place_ = Place::kOutside;
+  return true;
+}
+
+void BoundedJsonText::insert(const char* text, std::int64_t bytes) {
+  inserted_ = text;
+  leftOut_ -= bytes;
+}
+
+void BoundedJsonText::fail(const std::string& problem) const {
+  const std::uint64_t offset = offset_ - static_cast<std::uint64_t>(end_ - next_);
+  throw Error(ErrorCode::kInvalidArgument, file_.path() + " is not a Chrome trace: at byte " +
+                                               std::to_string(offset) + " of its text: " + problem);
+}
+
+}  // namespace steptape::detail

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/trace/perfetto/perfetto_sequence.h"
+
+#include "events/messages/wire_format.h"
+#include "profile/trace/perfetto/perfetto_format.h"
+
+namespace steptape::detail {
+namespace {
+
+namespace clocks = perfetto::clocks;
+namespace defaults = perfetto::defaults;
+namespace event = perfetto::event;
+namespace packet = perfetto::packet;
+
+std::string clockAt(std::uint64_t id, std::int64_t nanos) {
+  std::string clock;
+  appendVarintField(&clock, clocks::kId, id);
+  appendVarintField(&clock, clocks::kTimestamp, static_cast<std::uint64_t>(nanos));
+  return clock;
+}
+
+/// The first event's time is relative to that of the snapshot. The trace processor takes times
+/// since the system's start as the default and reports a file that does not relate its own clock to
+/// them; a Trace does not know them, so they are Unix times as well.
+std::string clockSnapshot(std::int64_t unixNanos) {
+  std::string own = clockAt(clocks::kSequence, unixNanos);
+  appendVarintField(&own, clocks::kIsIncremental, 1);
+  std::string snapshot;
+  appendBytesField(&snapshot, clocks::kClock, own);
+  appendBytesField(&snapshot, clocks::kClock, clockAt(clocks::kRealTime, unixNanos));
+  appendBytesField(&snapshot, clocks::kClock, clockAt(clocks::kBootTime, unixNanos));
+  appendVarintField(&snapshot, clocks::kPrimary, clocks::kRealTime);
+  return snapshot;
+}
+
+std::string packetDefaults(std::uint64_t trackUuid) {
+  std::string ofEvents;
+  appendVarintField(&ofEvents, event::kTrack, trackUuid);
+  std::string bytes;
+  appendBytesField(&bytes, defaults::kTrackEvent, ofEvents);
+  appendVarintField(&bytes, defaults::kTimestampClock, clocks::kSequence);
+  return bytes;
+}
+
+std::string sequencePart(std::uint64_t id, std::uint64_t flags) {
+  std::string part;
+  appendVarintField(&part, packet::kSequenceId, id);
+  appendVarintField(&part, packet::kSequenceFlags, flags);
+  return part;
+}
+
+}  // namespace
+
+void appendPerfettoPacket(std::string_view fields, PhraseText* text) {
+  std::string head;
+  appendFieldKey(&head, perfetto::kTracePacket, WireType::kLengthDelimited);
+  appendVarint(&head, fields.size());
+  text->append(head);
+  text->append(fields);
+}
+
+PerfettoSequence::PerfettoSequence(std::uint64_t track, std::string_view descriptor,
+                                   PerfettoFileState* file, PhraseText* text)
+    : text_(text), last_(file->baseNanos) {
+  const std::uint64_t id = ++file->lastSequence;
+  head_ = sequencePart(id, packet::kNeedsState);
+  std::string first = sequencePart(id, packet::kStateCleared);
+  appendVarintField(&first, packet::kIsFirstOfSequence, 1);
+  appendBytesField(&first, packet::kClockSnapshot, clockSnapshot(last_));
+  appendPerfettoPacket(first, text_);
+
+  std::string second = head_;
+  appendBytesField(&second, packet::kDefaults, packetDefaults(track));
+  if (!descriptor.empty()) {
+    appendBytesField(&second, packet::kTrackDescriptor, descriptor);
+  }
+  appendPerfettoPacket(second, text_);
+}
+
+void PerfettoSequence::appendEvent(std::string_view event, std::int64_t unixNanos) {
+  std::string fields = head_;
+  appendBytesField(&fields, packet::kTrackEvent, event);
+  appendVarintField(&fields, packet::kTimestamp, advance(unixNanos));
+  appendPerfettoPacket(fields, text_);
+}
+
+void PerfettoSequence::writeNames() {
+  std::string fields = head_;
+  appendBytesField(&fields, packet::kInternedData, names_.takeNew());
+  appendPerfettoPacket(fields, text_);
+}
+
+}  // namespace steptape::detail

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "steptape/profile/trace.h"
+
+namespace steptape::detail {
+
+/// More than three weeks, and small enough for sums of two times not to overflow.
+inline constexpr std::int64_t kMaxXPlanePicos = std::int64_t{1} << 61;
+
+/// XProf's clock: picoseconds from a time at or before everything in a trace. XProf does not
+/// support negative times, and rounds nanoseconds of times since 1970.
+class XPlaneClock {
+ public:
+  /// @param originNanos Unix time of the time 0; 0: the trace's. An earlier time is used if
+  ///                    something happened before it, a later time if it is more than three weeks
+  ///                    away.
+  XPlaneClock(const Trace& trace, std::int64_t originNanos);
+
+  /// Returns the time 0 in nanoseconds since Trace::originNanos.
+  std::int64_t origin() const { return origin_; }
+  /// Converts a time. A time later than a profile can represent becomes the latest one.
+  std::int64_t picos(std::int64_t nanos) const {
+    return std::min(nanos - origin_, kMaxNanos) * 1000;
+  }
+
+ private:
+  static constexpr std::int64_t kMaxNanos = kMaxXPlanePicos / 1000;
+
+  std::int64_t origin_;
+};
+
+}  // namespace steptape::detail

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// How Communicator starts a collective after checking its arguments.
+
+#include <new>
+#include <utility>
+
+#include "steptape/base/error.h"
+#include "steptape/ranks/communicator.h"
+
+#include "ranks/communicator/collective_call.h"
+#include "ranks/communicator/collective_details.h"
+#include "ranks/communicator/collective_span.h"
+#include "ranks/communicator/grouped_elements.h"
+#include "ranks/communicator/kept_collective.h"
+#include "ranks/communicator/run_alone.h"
+
+namespace steptape {
+
+using detail::CollectiveCall;
+using detail::PendingCollective;
+
+std::unique_ptr<PendingCollective> Communicator::start(const CollectiveCall& call) {
+  throw Error(ErrorCode::kFailedPrecondition,
+              call.describe() + ": a communicator of several ranks must override start()");
+}
+
+std::unique_ptr<PendingCollective> Communicator::startOn(Communicator& other,
+                                                         const CollectiveCall& call) {
+  return other.beginPacked(call);
+}
+
+std::unique_ptr<PendingCollective> Communicator::beginPacked(const CollectiveCall& call) {
+  if (!droppedError_->empty()) {
+    const std::string dropped = std::exchange(*droppedError_, "");
+    throw Error(ErrorCode::kFailedPrecondition,
+                call.describe() +
+                    ": not started, because the error of a collective without a wait() was "
+                    "dropped: " +
+                    dropped);
+  }
+  if (size() == 1) {
+    runAlone(call);
+    return nullptr;
+  }
+  std::unique_ptr<PendingCollective> pending = start(call);
+  if (pending) {
+    pending->reportDroppedErrorsTo(droppedError_);
+  }
+  return pending;
+}
+
+std::unique_ptr<PendingCollective> Communicator::begin(const CollectiveCall& call) {
+  std::unique_ptr<PendingCollective> pending = beginPacked(call);
+  if (!pending || !call.grouped) {
+    return pending;
+  }
+  try {
+    auto grouped = std::make_unique<detail::GroupedCollective>(std::move(pending), call.grouped);
+    grouped->reportDroppedErrorsTo(droppedError_);
+    return grouped;
+  } catch (const std::bad_alloc&) {
+    pending->waitQuietly();  // it uses the caller's memory
+    throw;
+  }
+}
+
+void Communicator::run(const CollectiveCall& call) {
+  detail::CollectiveSpan span(detailsWhileRecording(), call);
+  detail::KeptCollective kept(noteStart(call, true));
+  if (const std::unique_ptr<PendingCollective> pending = begin(call)) {
+    span.waitFor(*pending, kept.token());
+  }
+  kept.succeed();
+  span.succeed();
+}
+
+CollectiveHandle Communicator::post(const CollectiveCall& call) {
+  detail::KeptCollective kept(noteStart(call, false));
+  detail::CollectiveDetails* const details = detailsWhileRecording();
+  std::unique_ptr<PendingCollective> pending;
+  if (details == nullptr) {
+    pending = begin(call);
+  } else {
+    auto recorded = std::make_unique<detail::RecordedCollective>(*details, call);
+    if (recorded->follow(begin(call))) {
+      recorded->reportDroppedErrorsTo(droppedError_);
+      pending = std::move(recorded);
+    }
+  }
+  if (!pending) {
+    kept.succeed();
+    return {};
+  }
+  pending->keep(kept.release());
+  return CollectiveHandle(std::move(pending));
+}
+
+detail::CollectiveToken Communicator::noteStart(const CollectiveCall& call, bool blocks) noexcept {
+  if (size() == 1) {
+    return {};
+  }
+  if (!kept_) {
+    try {
+      kept_ = std::make_unique<detail::KeptGroup>(rank(), size(), jobRanks_);
+    } catch (const std::bad_alloc&) {
+      return {};
+    }
+  }
+  using Phase = detail::RankState::CollectivePhase;
+  return kept_->start(call,
+                      blocks && detail::comparesRanks(call) ? Phase::kWaiting : Phase::kStarted);
+}
+
+detail::CollectiveDetails* Communicator::detailsWhileRecording() {
+  if (detail::recordingSession.load(std::memory_order_relaxed) == 0) {
+    return nullptr;
+  }
+  if (!details_) {
+    details_ = std::make_unique<detail::CollectiveDetails>(rank(), size(), jobRanks_);
+  }
+  return details_.get();
+}
+
+}  // namespace steptape

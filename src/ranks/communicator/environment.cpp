@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/ranks/environment.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include "steptape/base/error.h"
+
+#include "process/blackbox/state_page.h"
+#include "ranks/communicator/launch.h"
+
+namespace steptape {
+namespace {
+
+detail::JobMaker makeMpiJob = nullptr;
+detail::JobMaker makeStoreJob = nullptr;
+
+/// The job of the Environment whose scope is open; null: none.
+detail::Job* openJob = nullptr;
+
+/// A process that no launcher has started.
+class LoneJob final : public detail::Job {
+ public:
+  std::shared_ptr<Communicator> world() const override { return world_; }
+  [[noreturn]] void abort(const std::string& why) const override {
+    detail::noteError(why);
+    std::fprintf(stderr, "steptape: the program ends: %s\n", why.c_str());
+    std::fflush(stderr);
+    std::_Exit(1);
+  }
+  std::string describe() const override { return "one rank, without a launcher"; }
+
+ private:
+  std::shared_ptr<Communicator> world_ = std::make_shared<Communicator>();
+};
+
+[[noreturn]] void throwNotLinked(const detail::Launch& launch, const char* component,
+                                 const char* header) {
+  throw Error(ErrorCode::kFailedPrecondition,
+              "Environment: " + launch.launcher + " has started this process as rank " +
+                  std::to_string(launch.rank) +
+                  (launch.size > 1 ? " of " + std::to_string(launch.size) : "") +
+                  ", and the program does not include <" + header +
+                  ">; expected it, and a link to " + component);
+}
+
+std::unique_ptr<detail::Job> joinJob(int* argc, char*** argv) {
+  detail::LaunchSupport support;
+  support.hasMpi = makeMpiJob != nullptr;
+  support.hasStore = makeStoreJob != nullptr;
+  const detail::Launch launch = detail::findLaunch(support);
+  switch (launch.kind) {
+    case detail::LaunchKind::kMpi:
+      if (makeMpiJob != nullptr) {
+        return makeMpiJob(argc, argv);
+      }
+      if (launch.size != 1) {
+        throwNotLinked(launch, "steptape::mpi", "steptape/mpi.h");
+      }
+      break;
+    case detail::LaunchKind::kStore:
+      if (makeStoreJob != nullptr) {
+        return makeStoreJob(argc, argv);
+      }
+      if (launch.size != 1) {
+        throwNotLinked(launch, "steptape::c10d", "steptape/c10d.h");
+      }
+      break;
+    case detail::LaunchKind::kAlone:
+      detail::warnIfAloneInAllocation();
+      break;
+  }
+  return std::make_unique<LoneJob>();
+}
+
+}  // namespace
+
+detail::Job::~Job() = default;
+
+bool detail::provideMpi(JobMaker make) noexcept {
+  makeMpiJob = make;
+  return true;
+}
+
+bool detail::provideStore(JobMaker make) noexcept {
+  makeStoreJob = make;
+  return true;
+}
+
+Environment::Environment(int& argc, char**& argv) {
+  join(&argc, &argv);
+}
+
+Environment::Environment() {
+  join(nullptr, nullptr);
+}
+
+void Environment::join(int* argc, char*** argv) {
+  if (openJob != nullptr) {
+    throw Error(ErrorCode::kFailedPrecondition,
+                "Environment: another one is alive; expected one, in main()");
+  }
+  job_ = joinJob(argc, argv);
+  openJob = job_.get();
+}
+
+Environment::~Environment() {
+  openJob = nullptr;
+}
+
+void Environment::abort(const std::string& why) const {
+  job_->abort(why);
+  std::abort();  // Not reached; compilers do not see that a virtual function does not return.
+}
+
+std::string Environment::describe() const {
+  return job_->describe();
+}
+
+std::shared_ptr<Communicator> world() {
+  if (openJob == nullptr) {
+    throw Error(ErrorCode::kFailedPrecondition,
+                "world: no steptape::Environment is alive; keep one in main()");
+  }
+  return openJob->world();
+}
+
+}  // namespace steptape

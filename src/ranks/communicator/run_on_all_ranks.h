@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "steptape/base/export.h"
+#include "steptape/ranks/communicator.h"
+
+namespace steptape::detail {
+
+/// Calls `action` on every rank and reports a failure on every rank. Otherwise, the other ranks
+/// would wait in their next collective for the failed one. Collective.
+///
+/// @param what Name of the action, by which ranks are compared; see CollectiveOptions::name.
+/// @throws Error, the same on every rank, with the error of the lowest failing rank.
+STEPTAPE_EXPORT void runOnAllRanks(Communicator& communicator, const std::string& what,
+                                   const std::function<void()>& action);
+
+}  // namespace steptape::detail

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <thread>
+
+#include "steptape/base/error.h"
+#include "steptape/ranks/mpi_communicator.h"
+#include "steptape/ranks/mpi_environment.h"
+
+#include "process/blackbox/state_page.h"
+#include "ranks/communicator/launch.h"
+#include "ranks/engine/stuck.h"
+#include "ranks/mpi/job_state.h"
+
+namespace steptape::mpi {
+namespace {
+
+int toMpi(ThreadLevel level) {
+  switch (level) {
+    case ThreadLevel::kSingle:
+      return MPI_THREAD_SINGLE;
+    case ThreadLevel::kFunneled:
+      return MPI_THREAD_FUNNELED;
+    case ThreadLevel::kSerialized:
+      return MPI_THREAD_SERIALIZED;
+    case ThreadLevel::kMultiple:
+      return MPI_THREAD_MULTIPLE;
+  }
+  return MPI_THREAD_MULTIPLE;
+}
+
+ThreadLevel fromMpi(int level) {
+  // MPI defines the order of these constants, but not their values.
+  if (level >= MPI_THREAD_MULTIPLE) {
+    return ThreadLevel::kMultiple;
+  }
+  if (level >= MPI_THREAD_SERIALIZED) {
+    return ThreadLevel::kSerialized;
+  }
+  return level >= MPI_THREAD_FUNNELED ? ThreadLevel::kFunneled : ThreadLevel::kSingle;
+}
+
+const char* nameOf(ThreadLevel level) {
+  switch (level) {
+    case ThreadLevel::kSingle:
+      return "MPI_THREAD_SINGLE";
+    case ThreadLevel::kFunneled:
+      return "MPI_THREAD_FUNNELED";
+    case ThreadLevel::kSerialized:
+      return "MPI_THREAD_SERIALIZED";
+    case ThreadLevel::kMultiple:
+      return "MPI_THREAD_MULTIPLE";
+  }
+  return "an unknown thread level";
+}
+
+/// Keeps the state of this process, with its rank.
+void keepState() noexcept {
+  using steptape::detail::StatePage;
+  StatePage::keep();
+  StatePage* const page = StatePage::current();
+  int rank = -1;
+  int size = -1;
+  if (page != nullptr && MPI_Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS &&
+      MPI_Comm_size(MPI_COMM_WORLD, &size) == MPI_SUCCESS) {
+    constexpr int kUnknown = -1;  // unless the launcher's variables tell it
+    page->noteRank(rank, size, kUnknown);
+  }
+}
+
+void abortJob(const char* why) noexcept {
+  steptape::detail::noteEndOfJob(why);
+  int rank = -1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  // printf-style, because a destructor that runs during unwinding must not throw.
+  std::fprintf(stderr, "steptape: rank %d ends the job: %s\n", rank, why);
+  std::fflush(stderr);
+  // MPICH's launcher may drop what a rank has printed just before (24 of 60 jobs of MPICH 4.0.2).
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+}  // namespace
+
+Environment::Environment(int& argc, char**& argv, const EnvironmentOptions& options) {
+  initialize(&argc, &argv, options);
+}
+
+Environment::Environment(const EnvironmentOptions& options) {
+  initialize(nullptr, nullptr, options);
+}
+
+void Environment::initialize(int* argc, char*** argv, const EnvironmentOptions& options) {
+  exceptionsAtStart_ = std::uncaught_exceptions();
+  int isFinalized = 0;
+  MPI_Finalized(&isFinalized);
+  if (isFinalized != 0) {
+    throw Error(ErrorCode::kFailedPrecondition,
+                "mpi::Environment: MPI was finalized already and cannot be initialized again");
+  }
+  int isInitialized = 0;
+  MPI_Initialized(&isInitialized);
+  int provided = MPI_THREAD_SINGLE;
+  if (isInitialized == 0) {
+    steptape::detail::noteIfPmixIsMissing(detail::libraryVersion());
+    const ThreadLevel asked = std::max(options.threadLevel, options.preferredThreadLevel);
+    MPI_Init_thread(argc, argv, toMpi(asked), &provided);
+    ownsMpi_ = true;
+  } else {
+    MPI_Query_thread(&provided);
+  }
+  const auto refuse = [this](const std::string& because) {
+    if (ownsMpi_) {
+      MPI_Finalize();
+    }
+    throw Error(ErrorCode::kFailedPrecondition, "mpi::Environment: " + because);
+  };
+  // Before anything is kept or written: N programs of one rank would write the same files.
+  if (const std::string because = detail::foreignLauncherBecause(); !because.empty()) {
+    refuse(because);
+  }
+  steptape::detail::warnIfAloneInAllocation();
+  // After MPI_Init(), whose handlers of fatal signals are then called after ours.
+  keepState();
+  threadLevel_ = fromMpi(provided);
+  // A program that called MPI_Init() got kSingle. That is sufficient: only one thread calls MPI.
+  const bool isEnough = threadLevel_ >= options.threadLevel ||
+                        (!ownsMpi_ && options.threadLevel == ThreadLevel::kFunneled);
+  if (!isEnough) {
+    refuse(std::string("got thread level ") + nameOf(threadLevel_) + " from MPI; expected " +
+           nameOf(options.threadLevel));
+  }
+  int size = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  isJobOpen_ = size > 1;
+  if (isJobOpen_) {
+    steptape::detail::noteJobIsOpen(true);
+  }
+}
+
+void Environment::abort(const std::string& why) const {
+  abortJob(why.c_str());
+  std::abort();  // MPI_Abort does not return, but its declaration does not say so.
+}
+
+Environment::~Environment() {
+  if (isJobOpen_) {
+    steptape::detail::noteJobIsOpen(false);
+  }
+  if (!ownsMpi_ || !detail::isMpiRunning()) {
+    return;
+  }
+  const std::string stuck = steptape::detail::stuckBecause();
+  if (!stuck.empty()) {
+    abortJob(stuck.c_str());
+  }
+  if (std::uncaught_exceptions() > exceptionsAtStart_) {
+    abortJob("an exception leaves the scope of mpi::Environment");
+  }
+  detail::forgetWorld();
+  MPI_Finalize();
+}
+
+namespace {
+
+class MpiJob final : public steptape::detail::Job {
+ public:
+  MpiJob() = default;
+  MpiJob(int& argc, char**& argv) : environment_(argc, argv) {}
+
+  std::shared_ptr<Communicator> world() const override { return mpi::world(); }
+  [[noreturn]] void abort(const std::string& why) const override { environment_.abort(why); }
+  std::string describe() const override {
+    int size = 1;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    return "MPI, " + std::to_string(size) + (size == 1 ? " rank, " : " ranks, ") +
+           steptape::detail::nameOfMpiLibrary(detail::libraryVersion());
+  }
+
+ private:
+  Environment environment_;
+};
+
+}  // namespace
+
+std::unique_ptr<steptape::detail::Job> detail::joinJob(int* argc, char*** argv) {
+  return argc == nullptr ? std::make_unique<MpiJob>() : std::make_unique<MpiJob>(*argc, *argv);
+}
+
+}  // namespace steptape::mpi

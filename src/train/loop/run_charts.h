@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "steptape/events/custom_scalars_layout.h"
+#include "steptape/train/trainer_options.h"
+
+namespace steptape::detail {
+
+/// Returns the layout of TensorBoard's page Custom Scalars: first the curves of learning and speed,
+/// then those of the optimizer, collapsed.
+///
+/// @param hasBand Whether `loss/train` has a minimum and a maximum over the ranks.
+CustomScalarsLayout runCharts(const TrainerOptions& options, bool hasBand);
+
+}  // namespace steptape::detail

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "steptape/values/plot_options.h"
+
+#include "values/charts/color.h"
+#include "values/charts/plots.h"
+
+namespace steptape {
+
+/// The content of a Figure. Copies share the plots.
+struct FigureModel {
+  using Limits = std::optional<std::pair<double, double>>;
+
+  CanvasOptions canvas;
+  std::string xLabel;
+  std::string yLabel;
+  Limits xLimits;
+  Limits yLimits;
+  AxisScale xScale = AxisScale::kLinear;
+  AxisScale yScale = AxisScale::kLinear;
+  LegendPlace legend = LegendPlace::kBest;
+  bool grid = true;
+  std::vector<figure::PlotPtr> plots;
+  int nextColor = 0;
+  int barPlots = 0;                                 ///< Number of bar plots side by side.
+  figure::Color lastColor = figure::cycleColor(0);  ///< Color of the last plot.
+};
+
+}  // namespace steptape

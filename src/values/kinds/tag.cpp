@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "values/kinds/tag.h"
+
+#include "base/got_expected.h"
+#include "base/shortest_double.h"
+
+namespace steptape {
+
+void checkTag(std::string_view tag) {
+  if (tag.empty()) {
+    detail::reject("an empty string", "a name such as \"loss/train\"", "tag");
+  }
+}
+
+std::string detail::percentileSuffix(double percentile) {
+  std::string suffix = "/p";
+  appendShortestDouble(&suffix, percentile);
+  return suffix;
+}
+
+}  // namespace steptape

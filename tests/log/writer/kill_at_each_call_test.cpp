@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Processes that are killed at one of their system calls, at each of them in turn: while a writer
+// starts, ends, fills its files or replaces its log, and while it recovers what another one left.
+// Every scalar whose call had returned is then in the run, once and in order, and nothing stays in
+// the folder of the black boxes.
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <new>
+#include <string>
+#include <thread>
+#include <unistd.h>
+
+#include "steptape/log/summary_writer.h"
+
+#include "log/writer/faulty_file_system.h"
+#include "log/writer/killed_run.h"
+#include "log/writer/recovery.h"
+#include "support/traced_child.h"
+
+#include <gtest/gtest.h>
+
+namespace steptape {
+namespace {
+
+using detail::recoverRuns;
+
+/// Waits until the background thread has encoded this many scalars. Sleeps, because each call that
+/// it makes is a stop.
+void waitForScalars(const SummaryWriter& writer, std::uint64_t count) {
+  while (writer.stats().scalars < count) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+class KillAtEachCallTest : public KilledRunTest {
+ protected:
+  /// Returns whether a process is killed at a stop. By default, before each call that may change
+  /// what outlives it: another kill would find what one of these finds, except for stores into
+  /// shared memory. At every stop if STEPTAPE_KILLS is set.
+  static bool counts(const test::CallStop& call) {
+    static const bool kAll = std::getenv("STEPTAPE_KILLS") != nullptr;
+    return kAll || call.number == test::CallStop::kUnknown ||
+           (call.isEntry && !test::changesNothingOutside(call));
+  }
+
+  /// Kills `body` at its first stop, at its second one, …, until it ends before that. Before each,
+  /// `prepare` runs in a child of its own; after each, `expect` looks at what is left.
+  ///
+  /// @return the number of kills; 0 without the right to trace.
+  std::size_t killAtEachStop(const std::function<void()>& prepare,
+                             const std::function<void()>& body,
+                             const std::function<void(std::size_t stop)>& expect) {
+    std::size_t kills = 0;
+    while (true) {
+      std::filesystem::remove_all(run());
+      for (const auto& file : std::filesystem::directory_iterator(boxes_.folder())) {
+        std::filesystem::remove(file.path());
+      }
+      new (&*noted_) Noted{};
+      prepare();
+      const test::TracedEnd end = test::runAndKillAtStop(kills, noted_->isCounting, counts, body);
+      if (end.isRefused) {
+        return 0;
+      }
+      SCOPED_TRACE("stop " + std::to_string(kills));
+      expect(kills);
+      if (!end.isKilled) {
+        EXPECT_EQ(end.status, 0);
+        std::printf("%zu kills\n", kills);
+        return kills;
+      }
+      ++kills;
+      if (HasFailure()) {
+        return kills;
+      }
+    }
+  }
+};
+
+void nothing() {}
+
+#define SKIP_WITHOUT_TRACING(kills)                                                    \
+  if ((kills) == 0) {                                                                  \
+    GTEST_SKIP() << "the operating system does not let a process trace its children: " \
+                    "nothing was killed";                                              \
+  }
+
+TEST_F(KillAtEachCallTest, OfAStartLosesNothing) {
+  const auto start = [this] {
+    noted_->isCounting = true;
+    SummaryWriter writer(run(), lazy());
+    addLoss(&writer, 3);
+    addBoth(&writer, 1);
+    waitForScalars(writer, 1);
+    addLoss(&writer, 1);
+    _exit(0);
+  };
+  const std::size_t kills =
+      killAtEachStop(nothing, start, [this](std::size_t) { expectNextWriterFindsEverything(); });
+  SKIP_WITHOUT_TRACING(kills);
+  EXPECT_GT(kills, 30U);
+}
+
+TEST_F(KillAtEachCallTest, OfAnEndLosesNothing) {
+  const auto end = [this] {
+    SummaryWriter writer(run(), lazy());
+    addLoss(&writer, 3);
+    noted_->isCounting = true;
+    if (!writer.flush().ok()) {
+      _exit(1);
+    }
+    addLoss(&writer, 3);
+    std::thread([&] { addBoth(&writer, 2); }).join();
+    if (!writer.close().ok()) {
+      _exit(2);
+    }
+  };
+  const std::size_t kills =
+      killAtEachStop(nothing, end, [this](std::size_t) { expectNextWriterFindsEverything(); });
+  SKIP_WITHOUT_TRACING(kills);
+  EXPECT_GT(kills, 25U);
+}
+
+TEST_F(KillAtEachCallTest, BetweenFilesLosesNothing) {
+  const auto rotate = [this] {
+    WriterOptions options = lazy();
+    options.maxFileBytes = 1;  // each flush ends a file
+    SummaryWriter writer(run(), options);
+    noted_->isCounting = true;
+    for (int i = 0; i < 3; ++i) {
+      addLoss(&writer, 2);
+      addBoth(&writer, 1);
+      if (!writer.flush().ok()) {
+        _exit(1);
+      }
+    }
+    addLoss(&writer, 2);
+    addBoth(&writer, 1);
+  };
+  const std::size_t kills =
+      killAtEachStop(nothing, rotate, [this](std::size_t) { expectNextWriterFindsEverything(); });
+  SKIP_WITHOUT_TRACING(kills);
+  EXPECT_GT(kills, 50U);
+}
+
+TEST_F(KillAtEachCallTest, WhileTheLogIsReplacedLosesNothing) {
+  constexpr int kScalars = 8000;  // encoded, far more than a small log
+  const auto replace = [this] {
+    FaultyFileSystem disk;
+    SummaryWriter writer(run(), lazy());
+    disk.breakWrites(ENOSPC);
+    addLoss(&writer, kScalars);
+    noted_->isCounting = true;
+    waitForScalars(writer, kScalars);
+    // The pass that encodes them also logs them; the next one has begun after that.
+    addLoss(&writer, 1);
+    waitForScalars(writer, kScalars + 1);
+    _exit(0);
+  };
+  const std::size_t kills =
+      killAtEachStop(nothing, replace, [this](std::size_t) { expectNextWriterFindsEverything(); });
+  SKIP_WITHOUT_TRACING(kills);
+  EXPECT_GT(kills, 8U);
+}
+
+TEST_F(KillAtEachCallTest, OfARecoveryIsMendedByTheNextOne) {
+  const auto recover = [this] {
+    noted_->isCounting = true;
+    recoverRuns({run()});
+    _exit(0);
+  };
+  const std::size_t kills =
+      killAtEachStop([this] { leaveADeadWriter(); }, recover,
+                     [this](std::size_t) { expectNextWriterFindsEverything(); });
+  SKIP_WITHOUT_TRACING(kills);
+  EXPECT_GT(kills, 25U);
+}
+
+TEST_F(KillAtEachCallTest, OfTwoRecoveriesIsMendedByTheThird) {
+  const auto recover = [this] {
+    noted_->isCounting = true;
+    detail::RecoveryOptions options;  // as `steptape recover --all`
+    options.below = true;
+    recoverRuns(options);
+    _exit(0);
+  };
+  const std::size_t kills =
+      killAtEachStop([this] { leaveADeadWriter(); }, recover,
+                     [&](std::size_t stop) {
+                       noted_->isCounting = false;
+                       test::runAndKillAtStop(stop * 5 % 37, noted_->isCounting, counts, recover);
+                       expectNextWriterFindsEverything();
+                     });
+  SKIP_WITHOUT_TRACING(kills);
+  EXPECT_GT(kills, 25U);
+}
+
+TEST_F(KillAtEachCallTest, OfAWriterThatRecoversLosesNeitherItsScalarsNorTheOthers) {
+  const auto next = [this] {
+    noted_->isCounting = true;
+    SummaryWriter writer(run(), lazy());
+    addLoss(&writer, 2);
+  };
+  const std::size_t kills =
+      killAtEachStop([this] { leaveADeadWriter(); }, next,
+                     [this](std::size_t) { expectNextWriterFindsEverything(); });
+  SKIP_WITHOUT_TRACING(kills);
+  EXPECT_GT(kills, 60U);
+}
+
+}  // namespace
+}  // namespace steptape

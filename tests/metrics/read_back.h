@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "steptape/log/run_reader.h"
+#include "steptape/log/scalar_series.h"
+
+namespace steptape::test {
+
+using Points = std::vector<std::pair<std::int64_t, float>>;
+using PointsByTag = std::map<std::string, Points>;
+
+/// Returns the scalars of the run `name`, relative to `logDir`.
+inline PointsByTag readPoints(const std::string& logDir, const std::string& name = ".") {
+  PointsByTag points;
+  for (const RunFiles& run : listRuns(logDir)) {
+    if (run.name != name) {
+      continue;
+    }
+    for (const auto& [tag, series] : readRunScalars(run).scalars) {
+      for (const ScalarPoint& point : series) {
+        points[tag].emplace_back(point.step, point.value);
+      }
+    }
+  }
+  return points;
+}
+
+/// Returns the values that are not scalars, in the run at `logDir` itself, by tag and in the order
+/// of writing.
+inline std::map<std::string, std::vector<event::Value>> readValues(const std::string& logDir) {
+  std::map<std::string, std::vector<event::Value>> valuesByTag;
+  for (const RunFiles& run : listRuns(logDir)) {
+    if (run.name != ".") {
+      continue;
+    }
+    RunReader reader(run);
+    reader.update();
+    for (const auto& [tag, series] : reader.tags()) {
+      for (const ValueLocation& location : series.values) {
+        reader.value(location, &valuesByTag[tag].emplace_back()).throwIfError();
+      }
+    }
+  }
+  return valuesByTag;
+}
+
+}  // namespace steptape::test
