@@ -21,10 +21,10 @@ namespace {
 namespace detail = steptape::c10d::detail;
 constexpr std::chrono::seconds kTimeout{30};
 
-steptape::detail::Launch launch() {
-  steptape::detail::LaunchSupport support;
+steptape::detail::ranks::Launch launch() {
+  steptape::detail::ranks::LaunchSupport support;
   support.hasStore = true;
-  steptape::detail::Launch found = steptape::detail::findLaunch(support);
+  steptape::detail::ranks::Launch found = steptape::detail::ranks::findLaunch(support);
   found.isServedByAgent = true;  // the environment of main() serves the store, or the agent
   return found;
 }

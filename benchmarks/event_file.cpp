@@ -37,17 +37,17 @@ std::string noise(std::size_t bytes) {
 void writeEvents(const std::string& path, std::int64_t events,
                  const std::function<steptape::event::Event(std::int64_t)>& make) {
   std::ofstream file(path, std::ios::binary);
-  steptape::RecordBuffer records;
+  steptape::detail::events::RecordBuffer records;
   const auto write = [&] {
     file.write(records.bytes().data(), static_cast<std::streamsize>(records.bytes().size()));
     records.clear();
   };
   steptape::event::Event version;
   version.what = steptape::event::FileVersion{"brain.Event:2"};
-  steptape::encodeEvent(version, records.beginRecord());
+  steptape::detail::events::encodeEvent(version, records.beginRecord());
   records.endRecord();
   for (std::int64_t i = 0; i < events; ++i) {
-    steptape::encodeEvent(make(i), records.beginRecord());
+    steptape::detail::events::encodeEvent(make(i), records.beginRecord());
     records.endRecord();
     if (records.bytes().size() > kWriteBytes) {
       write();

@@ -46,11 +46,11 @@ double wallTimeOf(int event) {
 
 /// One `simple_value` per event, as most writers do: the most expensive form per scalar.
 void writeEvents(const std::string& path) {
-  steptape::RecordBuffer records;
+  steptape::detail::events::RecordBuffer records;
   for (int i = 0; i < kEvents; ++i) {
     steptape::event::Value value{tagOf(i), valueOf(i), std::nullopt};
     steptape::event::Event event{wallTimeOf(i), i / kTags, steptape::event::Summary{{value}}, ""};
-    steptape::encodeEvent(event, records.beginRecord());
+    steptape::detail::events::encodeEvent(event, records.beginRecord());
     records.endRecord();
   }
   const std::string bytes = records.take();

@@ -17,7 +17,7 @@
 
 namespace {
 
-using steptape::Pixels;
+using steptape::detail::values::Pixels;
 
 Pixels blank(int width, int height, int channels, std::uint8_t value) {
   Pixels pixels{width, height, channels, {}};
@@ -87,7 +87,8 @@ Pixels clothes(const std::string& directory) {
     return {};
   }
   const std::vector<std::int64_t> shape = {kImages, kSide, kSide};
-  return steptape::imageGrid(steptape::TensorView(bytes.data() + kHeader, shape), "NHW");
+  return steptape::detail::values::imageGrid(steptape::TensorView(bytes.data() + kHeader, shape),
+                                             "NHW");
 }
 
 int pngColor(int channels) {
@@ -132,7 +133,7 @@ double nanosPerByte(const Pixels& pixels, Encode encode) {
 /// @param target The minimum speed, in multiples of libpng's.
 void compare(const std::string& name, const Pixels& pixels, double target) {
   const auto libpng = [&] { return nanosPerByte(pixels, encodeWithLibpng); };
-  const auto ours = [&] { return nanosPerByte(pixels, steptape::encodePng); };
+  const auto ours = [&] { return nanosPerByte(pixels, steptape::detail::values::encodePng); };
   const std::vector<benchmark::Variant> variants = {{"libpng, level 1, Sub", libpng},
                                                     {"the same again (A/A)", libpng},
                                                     {"steptape::encodePng", ours}};
@@ -143,7 +144,7 @@ void compare(const std::string& name, const Pixels& pixels, double target) {
   }
   benchmark::printControl("libpng / libpng again", benchmark::ratio(costs[0], costs[1]), 0.1);
   benchmark::printAtLeast("speed: libpng / steptape", benchmark::ratio(costs[0], costs[2]), target);
-  const double size = static_cast<double>(steptape::encodePng(pixels).size()) /
+  const double size = static_cast<double>(steptape::detail::values::encodePng(pixels).size()) /
                       static_cast<double>(encodeWithLibpng(pixels).size());
   benchmark::printAtMost("size: steptape / libpng", {size, size, size}, 1);
 }

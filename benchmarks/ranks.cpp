@@ -54,7 +54,7 @@ namespace {
 
 using steptape::Communicator;
 using steptape::DistributedWriter;
-using steptape::detail::GroupMap;
+using steptape::detail::ranks::GroupMap;
 using steptape::test::CountingTransport;
 using steptape::test::TransportCounts;
 
@@ -118,20 +118,20 @@ class Job {
 std::vector<GroupMap::Place> placesOf(int ranks, int ranksPerNode) {
   std::vector<GroupMap::Place> places;
   for (int rank = 0; rank < ranks; ++rank) {
-    places.push_back(steptape::detail::simulatedPlace("node", rank, ranksPerNode));
+    places.push_back(steptape::detail::ranks::simulatedPlace("node", rank, ranksPerNode));
   }
   return places;
 }
 
 /// A rank that is a thread, whose transport counts.
-class CountedRank final : public steptape::detail::EngineCommunicator {
+class CountedRank final : public steptape::detail::ranks::EngineCommunicator {
  public:
   explicit CountedRank(const std::shared_ptr<CountingTransport>& transport)
       : EngineCommunicator(transport), transport_(transport) {}
   const TransportCounts& counts() const { return transport_->counts(); }
   std::shared_ptr<steptape::NodeMemory> allocateNodeMemory(std::size_t bytes,
                                                            std::string* why) override {
-    return steptape::detail::PosixNodeMemory::tryMake(*this, map(), bytes, why, {});
+    return steptape::detail::ranks::PosixNodeMemory::tryMake(*this, map(), bytes, why, {});
   }
 
  private:
@@ -167,9 +167,9 @@ void countThreads(int ranks, int ranksPerNode) {
       ranks,
       [&](Communicator& threads) {
         const auto index = static_cast<std::size_t>(threads.rank());
-        const auto rank = std::make_shared<CountedRank>(
-            std::make_shared<CountingTransport>(std::make_shared<steptape::detail::NodeTransport>(
-                threads.allocateNodeMemory(steptape::detail::NodeTransport::bytesFor(ranks)),
+        const auto rank = std::make_shared<CountedRank>(std::make_shared<CountingTransport>(
+            std::make_shared<steptape::detail::ranks::NodeTransport>(
+                threads.allocateNodeMemory(steptape::detail::ranks::NodeTransport::bytesFor(ranks)),
                 GroupMap(places, threads.rank()))));
         Job job(rank, directory.string());
         for (const Phase& phase : job.phases()) {
@@ -212,8 +212,8 @@ void countStore(int ranks, int ranksPerNode) {
     }
   };
   onRanks([&](int rank) {
-    steptape::detail::Launch launch;
-    launch.kind = steptape::detail::LaunchKind::kStore;
+    steptape::detail::ranks::Launch launch;
+    launch.kind = steptape::detail::ranks::LaunchKind::kStore;
     launch.rank = rank;
     launch.size = ranks;
     meetings[static_cast<std::size_t>(rank)] = std::make_shared<c10d::Meeting>(
@@ -224,9 +224,9 @@ void countStore(int ranks, int ranksPerNode) {
   const std::size_t bytes = store->bytes();
   onRanks([&](int rank) {
     const c10d::Meeting& meeting = *meetings[static_cast<std::size_t>(rank)];
-    steptape::detail::EngineCommunicator setup(
+    steptape::detail::ranks::EngineCommunicator setup(
         std::make_shared<c10d::StoreTransport>(meeting.store, meeting.map));
-    if (!steptape::detail::PosixNodeMemory::tryMake(setup, meeting.map, 1, nullptr, {})) {
+    if (!steptape::detail::ranks::PosixNodeMemory::tryMake(setup, meeting.map, 1, nullptr, {})) {
       std::abort();
     }
   });
@@ -236,7 +236,7 @@ void countStore(int ranks, int ranksPerNode) {
     const c10d::Meeting& meeting = *meetings[static_cast<std::size_t>(rank)];
     c10d::StoreTransport waiting(meeting.store, meeting.map);
     int from = 0;
-    steptape::detail::StallNote note;
+    steptape::detail::ranks::StallNote note;
     waiting.takeNote(from, note);
   });
   print("all ranks wait: a look for notes", {{"requests", store->asks() - asks}, {"bytes", 0}});
@@ -282,7 +282,7 @@ void printNode(const std::string& when) {
   std::size_t files = 0;
   std::size_t bytes = 0;
   std::size_t states = 0;
-  const std::string folder = steptape::detail::boxFolder();
+  const std::string folder = steptape::detail::process::boxFolder();
   if (!folder.empty()) {
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
       struct stat facts {};

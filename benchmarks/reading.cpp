@@ -120,8 +120,8 @@ PointsByTag readByMessages(const std::string& path) {
   static const benchmark::TableCrc kCrc;
   PointsByTag series;
   std::ifstream file(path, std::ios::binary);
-  for (std::array<char, steptape::kHeaderBytes> header;
-       file.read(header.data(), steptape::kHeaderBytes);) {
+  for (std::array<char, steptape::detail::events::kHeaderBytes> header;
+       file.read(header.data(), steptape::detail::events::kHeaderBytes);) {
     std::uint64_t length;
     std::uint32_t crc;
     std::memcpy(&length, header.data(), sizeof length);

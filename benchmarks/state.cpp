@@ -20,9 +20,9 @@
 namespace {
 
 using steptape::readTicks;
-using steptape::detail::kZoneKeptBit;
-using steptape::detail::StatePage;
-using steptape::detail::zoneSession;
+using steptape::detail::process::kZoneKeptBit;
+using steptape::detail::process::StatePage;
+using steptape::detail::process::zoneSession;
 
 constexpr int kCalls = 50000;
 
@@ -61,7 +61,7 @@ double zonesOfNobody() {
 }
 
 double recordedZones(bool areKept) {
-  steptape::SpanCollector collector(std::size_t{1} << 20);
+  steptape::detail::process::SpanCollector collector(std::size_t{1} << 20);
   if (!areKept) {
     zoneSession.fetch_and(~kZoneKeptBit);
   }
@@ -69,7 +69,7 @@ double recordedZones(bool areKept) {
   const double nanos = zones();
   collector.stopRecording();
   zoneSession.fetch_or(kZoneKeptBit);
-  collector.drain([](const steptape::SpanBatch&) {});
+  collector.drain([](const steptape::detail::process::SpanBatch&) {});
   return nanos;
 }
 
@@ -102,23 +102,24 @@ int main(int argc, char** argv) {
       {"two readings, begin and end of a kept zone",
        [] {
          return nanosOf([](int) {
-           steptape::detail::beginKeptZone(1, readTicks());
+           steptape::detail::process::beginKeptZone(1, readTicks());
            benchmark::keep(0);
-           steptape::detail::endKeptZone(readTicks());
+           steptape::detail::process::endKeptZone(readTicks());
          });
        }},
       {"zone recorded by a profiler", [] { return recordedZones(false); }},
       {"zone recorded and kept", [] { return recordedZones(true); }},
-      {"noteStep()", [] { return nanosOf([](int i) { steptape::detail::noteStep(i); }); }},
+      {"noteStep()", [] { return nanosOf([](int i) { steptape::detail::process::noteStep(i); }); }},
       {"phase",
        [] {
          return nanosOf([](int) {
-           const steptape::detail::PhaseScope phase(steptape::detail::RunPhase::kForward);
+           const steptape::detail::process::PhaseScope phase(
+               steptape::detail::process::RunPhase::kForward);
          });
        }},
       {"collective, from start to end",
        [&] {
-         using Phase = steptape::detail::RankState::CollectivePhase;
+         using Phase = steptape::detail::process::RankState::CollectivePhase;
          return nanosOf([&](int) {
            const std::uint64_t number = page->startCollective(
                group, ++sequence, "allreduce(sum) 'gradients'", 4096, &type, Phase::kWaiting);

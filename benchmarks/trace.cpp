@@ -128,10 +128,10 @@ std::size_t eventCount(const steptape::Trace& trace) {
 }
 
 double writeSeconds(const std::string& path, const steptape::Trace& trace, bool compress) {
-  steptape::ChromeTraceOptions options;
+  steptape::detail::profile::ChromeTraceOptions options;
   options.compress = compress;
   const double start = benchmark::cpuSeconds();
-  const steptape::Status status = steptape::writeChromeTrace(path, trace, options);
+  const steptape::Status status = steptape::detail::profile::writeChromeTrace(path, trace, options);
   if (!status.ok()) {
     std::fprintf(stderr, "%s\n", status.message().c_str());
     std::exit(1);
@@ -140,10 +140,11 @@ double writeSeconds(const std::string& path, const steptape::Trace& trace, bool 
 }
 
 double perfettoSeconds(const std::string& path, const steptape::Trace& trace, bool compress) {
-  steptape::PerfettoTraceOptions options;
+  steptape::detail::profile::PerfettoTraceOptions options;
   options.compress = compress;
   const double start = benchmark::cpuSeconds();
-  const steptape::Status status = steptape::writePerfettoTrace(path, trace, options);
+  const steptape::Status status =
+      steptape::detail::profile::writePerfettoTrace(path, trace, options);
   if (!status.ok()) {
     std::fprintf(stderr, "%s\n", status.message().c_str());
     std::exit(1);

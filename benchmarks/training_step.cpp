@@ -54,7 +54,7 @@ class TrainingLoop {
   }
 
   void updateAverage() { average_.afterStep(context_); }
-  void norms() { benchmark::keep(steptape::detail::RequestedNorms(*model_).take()); }
+  void norms() { benchmark::keep(steptape::detail::train::RequestedNorms(*model_).take()); }
 
  private:
   static steptape::DistributedWriterOptions silent() {

@@ -66,13 +66,13 @@ double nanosPerSpan(double seconds) {
 double writeNanos(const steptape::Trace& trace, const std::string& path) {
   std::filesystem::remove(path);
   const double start = benchmark::cpuSeconds();
-  steptape::writeXPlane(path, trace).throwIfError();
+  steptape::detail::profile::writeXPlane(path, trace).throwIfError();
   return nanosPerSpan(benchmark::cpuSeconds() - start);
 }
 
 double readNanos(const std::string& path) {
   const double start = benchmark::cpuSeconds();
-  benchmark::keep(steptape::readXPlane(path).threads.size());
+  benchmark::keep(steptape::detail::profile::readXPlane(path).threads.size());
   return nanosPerSpan(benchmark::cpuSeconds() - start);
 }
 

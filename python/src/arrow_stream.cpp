@@ -23,7 +23,7 @@ constexpr std::size_t kBatchRows = std::size_t{1} << 20;
 struct Utf8Strings {
   explicit Utf8Strings(const std::vector<std::string>& strings) {
     for (const std::string& string : strings) {
-      text += replaceInvalidUtf8(string);  // consumers do not check it
+      text += steptape::detail::base::replaceInvalidUtf8(string);  // consumers do not check it
       offsets.push_back(static_cast<std::int32_t>(text.size()));
     }
   }

@@ -105,7 +105,7 @@ nb::tuple mostRecent(const std::vector<nb::bytes>& paths) {
     EventFileReader reader(toString(path));
     for (event::Event event; reader.next(&event) == ReadOutcome::kRecord;) {
       if (const auto* const version = std::get_if<event::FileVersion>(&event.what)) {
-        hasRestarts = ::steptape::detail::hasRestarts(*version);
+        hasRestarts = ::steptape::detail::log::hasRestarts(*version);
       }
       const bool isBack = event.step < step && std::holds_alternative<event::Summary>(event.what);
       if (!hasRestarts && !isBack) {

@@ -51,7 +51,7 @@ std::function<bool(const RunFiles& run)> wantsByName(nb::object wants) {
 }
 
 /// Returns the new points of one kind.
-std::shared_ptr<const TagSeries> newPoints(const ::steptape::detail::SeriesPart& part) {
+std::shared_ptr<const TagSeries> newPoints(const ::steptape::detail::log::SeriesPart& part) {
   auto copy = std::make_shared<TagSeries>();
   copy->metadata = part.series->metadata;
   copy->isRounded = part.series->isRounded;
@@ -109,7 +109,8 @@ std::vector<Series> seriesOf(const Run& run) {
   std::vector<Series> all;
   all.reserve(run.reader->tags().size());
   for (const auto& [tag, points] : run.reader->tags()) {
-    for (const ::steptape::detail::SeriesPart& part : ::steptape::detail::partsOf(points)) {
+    for (const ::steptape::detail::log::SeriesPart& part :
+         ::steptape::detail::log::partsOf(points)) {
       all.push_back({run.log, run.reader, tag, {run.log, part.series}, part.isScalar});
     }
   }
@@ -129,7 +130,8 @@ std::vector<Series> readNew(const std::shared_ptr<Log>& log, const nb::object& p
   std::vector<Series> added;
   for (const auto& [name, reader] : log->runs()) {
     for (const auto& [tag, points] : reader.tags()) {
-      for (const ::steptape::detail::SeriesPart& part : ::steptape::detail::partsOf(points)) {
+      for (const ::steptape::detail::log::SeriesPart& part :
+           ::steptape::detail::log::partsOf(points)) {
         if (part.firstNew() < part.size()) {
           added.push_back({log, &reader, tag, newPoints(part), part.isScalar});
         }

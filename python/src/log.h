@@ -60,7 +60,7 @@ struct Series {
   std::shared_ptr<const TagSeries> points;  ///< The log's own, or a copy of the new points.
   bool isScalar;                            ///< Whether it is `points->scalars`; else the values.
 
-  ::steptape::detail::SeriesPart part() const { return {points.get(), isScalar}; }
+  ::steptape::detail::log::SeriesPart part() const { return {points.get(), isScalar}; }
   const std::string& plugin() const { return part().plugin(); }
 };
 

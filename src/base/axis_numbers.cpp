@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 namespace {
 
 int decimalsFor(const std::vector<double>& values) {
@@ -95,4 +95,4 @@ ScaledNumbers scaledNumbers(std::vector<double> values) {
   return numbers;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

@@ -5,7 +5,7 @@
 
 #include "steptape/base/export.h"
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 
 // Numbers at the ticks of an axis, for charts of every kind.
 
@@ -35,4 +35,4 @@ struct ScaledNumbers {
 
 STEPTAPE_EXPORT ScaledNumbers scaledNumbers(std::vector<double> values);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

@@ -6,7 +6,7 @@
 
 #include "base/whole_file.h"
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 namespace {
 
 bool namesController(std::string_view list, std::string_view controller) {
@@ -80,4 +80,4 @@ ControlGroupDirectories ControlGroupDirectories::find(std::string_view controlle
   return groups;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

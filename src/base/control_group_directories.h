@@ -7,7 +7,7 @@
 
 #include "steptape/base/export.h"
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 
 /// The control groups of this process that have a controller.
 ///
@@ -26,4 +26,4 @@ struct STEPTAPE_EXPORT ControlGroupDirectories {
                                       const std::string& sysDirectory);
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

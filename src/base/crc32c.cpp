@@ -10,8 +10,7 @@
 #include <sys/auxv.h>
 #endif
 
-namespace steptape {
-namespace detail {
+namespace steptape::detail::base {
 
 Crc32cImplementation hardwareCrc32c() {
 #if defined(__x86_64__)
@@ -29,23 +28,21 @@ Crc32cImplementation hardwareCrc32c() {
   return {"none", nullptr};
 }
 
-}  // namespace detail
-
 namespace {
 
-detail::Crc32cImplementation fastestCrc32c() {
-  const detail::Crc32cImplementation hardware = detail::hardwareCrc32c();
-  return hardware.extend != nullptr ? hardware : detail::portableCrc32c();
+Crc32cImplementation fastestCrc32c() {
+  const Crc32cImplementation hardware = hardwareCrc32c();
+  return hardware.extend != nullptr ? hardware : portableCrc32c();
 }
 
 std::uint32_t extendFirstTime(std::uint32_t crc, const char* data, std::size_t size);
 
 // The pointer starts as a function that replaces the pointer. Calls therefore need no guard, and
 // constructors of static objects can compute checksums.
-std::atomic<detail::ExtendFunction> extendFunction{&extendFirstTime};
+std::atomic<ExtendFunction> extendFunction{&extendFirstTime};
 
 std::uint32_t extendFirstTime(std::uint32_t crc, const char* data, std::size_t size) {
-  const detail::ExtendFunction chosen = fastestCrc32c().extend;
+  const ExtendFunction chosen = fastestCrc32c().extend;
   extendFunction.store(chosen, std::memory_order_relaxed);
   return chosen(crc, data, size);
 }
@@ -63,4 +60,4 @@ Crc32c extend(Crc32c crc, std::string_view bytes) {
   return Crc32c(function(crc.value(), bytes.data(), bytes.size()));
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::base

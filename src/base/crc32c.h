@@ -7,7 +7,7 @@
 
 #include "steptape/base/export.h"
 
-namespace steptape {
+namespace steptape::detail::base {
 
 /// A CRC-32C (Castagnoli) checksum.
 ///
@@ -45,4 +45,4 @@ inline Crc32c crc32c(std::string_view bytes) {
   return extend(Crc32c(), bytes);
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::base

@@ -4,7 +4,7 @@
 #include <arm_acle.h>
 #include <cstdint>
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 // Internal linkage: these functions use instructions that other translation units must not use.
 namespace {
 
@@ -24,4 +24,4 @@ struct Arm64 {
 };
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

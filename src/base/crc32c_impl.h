@@ -8,7 +8,7 @@
 
 // The implementations of CRC-32C. Only the code that selects one includes this header, and the
 // tests, which run the same suite on each.
-namespace steptape::detail {
+namespace steptape::detail::base {
 
 /// Extends a finished checksum over `size` bytes at `data`.
 using ExtendFunction = std::uint32_t (*)(std::uint32_t crc, const char* data, std::size_t size);
@@ -34,4 +34,4 @@ std::uint32_t extendSse42(std::uint32_t crc, const char* data, std::size_t size)
 std::uint32_t extendArm64(std::uint32_t crc, const char* data, std::size_t size);
 #endif
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

@@ -5,7 +5,7 @@
 
 #include "base/crc32c_tables.h"
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 
 // A CRC instruction takes three cycles, but one can start in every cycle. Three chains over three
 // neighboring blocks therefore take as long as one chain. zeroByteShift() combines them.
@@ -84,4 +84,4 @@ template <typename Instructions>
                                        : extendLong<Instructions>(~crc, data, size));
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

@@ -3,7 +3,7 @@
 #include "base/crc32c_tables.h"
 #include "base/little_endian.h"
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 namespace {
 
 // entry[k][b] is the register after byte b followed by k zero bytes.
@@ -53,4 +53,4 @@ Crc32cImplementation portableCrc32c() {
   return {"portable", &extendPortable};
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

@@ -6,12 +6,12 @@
 #include "base/crc32c_impl.h"
 #include "base/crc32c_interleaved.h"
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 
 std::uint32_t extendSse42(std::uint32_t crc, const char* data, std::size_t size) {
   return extendInterleaved<Sse42>(crc, data, size);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base
 
 #endif

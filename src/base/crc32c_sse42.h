@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <nmmintrin.h>
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 // Internal linkage: these functions use instructions that other translation units must not use.
 namespace {
 
@@ -24,4 +24,4 @@ struct Sse42 {
 };
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 
 /// The polynomial of CRC-32C with its bits reversed.
 inline constexpr std::uint32_t kCastagnoli = 0x82f63b78;
@@ -53,4 +53,4 @@ constexpr ByteTables zeroByteShift(std::size_t zeroBytes) {
   return tables;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

@@ -8,7 +8,7 @@
 #include <new>
 #include <unistd.h>
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 namespace {
 
 /// Address, size and position in the file must be multiples of the disk's block, which has at most
@@ -76,4 +76,4 @@ void DirectOutput::setDirect(bool direct) const {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string_view>
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 
 /// Writes a large file from the process's memory to the disk without the page cache (O_DIRECT).
 ///
@@ -41,4 +41,4 @@ class DirectOutput {
   std::size_t used_ = 0;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <utility>
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 namespace {
 
 struct CloseDirectory {
@@ -54,4 +54,4 @@ int listDirectory(const std::string& directory, std::vector<DirectoryEntry>* ent
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

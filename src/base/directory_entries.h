@@ -6,7 +6,7 @@
 
 #include "steptape/base/export.h"
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 
 /// The entries of a directory.
 struct DirectoryEntry {
@@ -25,4 +25,4 @@ struct DirectoryEntry {
 STEPTAPE_EXPORT int listDirectory(const std::string& directory,
                                   std::vector<DirectoryEntry>* entries);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

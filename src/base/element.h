@@ -7,7 +7,7 @@
 
 #include "steptape/base/dtype.h"
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 
 // Element types without a name in C++17.
 struct Float16 {
@@ -66,4 +66,4 @@ inline bool fitsFloat(DType dtype) {
   return dtypeSize(dtype) <= 2 || dtype == DType::kFloat32;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

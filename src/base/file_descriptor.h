@@ -4,7 +4,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 
 /// Owns a file descriptor.
 class FileDescriptor {
@@ -30,4 +30,4 @@ class FileDescriptor {
   int number_ = -1;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

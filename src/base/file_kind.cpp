@@ -3,7 +3,7 @@
 
 #include <sys/stat.h>
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 
 const char* fileKindName(mode_t mode) noexcept {
   switch (mode & S_IFMT) {
@@ -28,4 +28,4 @@ std::string fileKindProblem(mode_t mode, const std::string& expected) {
   return S_ISREG(mode) ? "" : std::string("got ") + fileKindName(mode) + "; expected " + expected;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

@@ -6,7 +6,7 @@
 
 #include "steptape/base/export.h"
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 
 /// Returns the kind of file in `st_mode`, such as "a FIFO" or "a regular file".
 STEPTAPE_EXPORT const char* fileKindName(mode_t mode) noexcept;
@@ -18,4 +18,4 @@ STEPTAPE_EXPORT const char* fileKindName(mode_t mode) noexcept;
 STEPTAPE_EXPORT std::string fileKindProblem(mode_t mode,
                                             const std::string& expected = "a regular file");
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

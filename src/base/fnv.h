@@ -5,7 +5,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 
 /// The hash FNV-1a with 32 or 64 bits. It is the same on every machine.
 ///
@@ -42,4 +42,4 @@ class Fnv {
   Hash hash_ = static_cast<Hash>(kIsLong ? 0xcbf29ce484222325U : 0x811c9dc5U);
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

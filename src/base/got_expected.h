@@ -8,7 +8,7 @@
 
 #include "base/utf8.h"
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 
 /// Returns the end of every error message: "got <got>; expected <expected>".
 inline std::string gotExpected(const std::string& got, const std::string& expected) {
@@ -28,4 +28,4 @@ inline std::string quoted(std::string_view text) {
   return "\"" + replaceInvalidUtf8(text) + "\"";
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

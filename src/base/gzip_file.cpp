@@ -12,7 +12,7 @@
 
 #include <zlib.h>
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 namespace {
 
 constexpr unsigned kBufferBytes = 1 << 17;
@@ -75,4 +75,4 @@ std::size_t GzipFile::readSome(void* data, std::size_t size) {
   return count;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

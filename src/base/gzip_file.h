@@ -9,7 +9,7 @@
 
 struct gzFile_s;
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 
 /// Reads a file from start to end, and inflates it if it is gzipped.
 ///
@@ -45,4 +45,4 @@ class STEPTAPE_EXPORT GzipFile {
   std::uint64_t offset_ = 0;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <unistd.h>
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 
 const std::string& hostName() {
   static const std::string kName = [] {
@@ -20,4 +20,4 @@ const std::string& hostName() {
   return kName;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

@@ -43,8 +43,8 @@ void appendEscaped(std::string* out, char c) {
 
 void appendJsonString(std::string* out, std::string_view text) {
   std::string replaced;
-  if (!isValidUtf8(text)) {
-    replaced = replaceInvalidUtf8(text);
+  if (!detail::base::isValidUtf8(text)) {
+    replaced = detail::base::replaceInvalidUtf8(text);
     text = replaced;
   }
   out->push_back('"');
@@ -54,7 +54,7 @@ void appendJsonString(std::string* out, std::string_view text) {
   out->push_back('"');
 }
 
-namespace detail {
+namespace detail::base {
 
 char* writeJsonNumber(char* out, double value) {
   if (std::isnan(value)) {
@@ -87,16 +87,16 @@ char* writeJsonReal(char* out, double value) {
   return writeText(writeJsonInteger(out, whole), ".0");
 }
 
-}  // namespace detail
+}  // namespace detail::base
 
 void appendJsonNumber(std::string* out, double value) {
-  char digits[detail::kMaxJsonNumber];
-  out->append(digits, detail::writeJsonNumber(digits, value));
+  char digits[detail::base::kMaxJsonNumber];
+  out->append(digits, detail::base::writeJsonNumber(digits, value));
 }
 
 void appendJsonInteger(std::string* out, std::int64_t value) {
-  char digits[detail::kMaxJsonNumber];
-  out->append(digits, detail::writeJsonInteger(digits, value));
+  char digits[detail::base::kMaxJsonNumber];
+  out->append(digits, detail::base::writeJsonInteger(digits, value));
 }
 
 }  // namespace steptape

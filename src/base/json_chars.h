@@ -9,7 +9,7 @@
 
 #include "steptape/base/export.h"
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 
 // Writes JSON into a buffer, for texts so long that each call of std::string is noticeable. Every
 // function returns the end of what it wrote.
@@ -36,4 +36,4 @@ inline char* writeText(char* out, std::string_view text) {
   return out + text.size();
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

@@ -6,7 +6,7 @@
 
 #include "steptape/base/json.h"
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 
 // JSON strings and numbers as std::string, for concatenation.
 
@@ -24,4 +24,4 @@ inline std::string jsonNumber(double value) {
   return json;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

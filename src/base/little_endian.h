@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 
 // Integers in the byte order of event files. On little-endian processors, each is one move.
 // Assembling bytes one by one has the same meaning, but GCC 12 does not always optimize it.
@@ -47,4 +47,4 @@ inline std::uint64_t loadLittleEndian64(const char* in) {
   return toLittleEndian(value);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

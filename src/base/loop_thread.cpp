@@ -8,7 +8,7 @@
 
 #include "base/mutex.h"
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 
 struct LoopThread::State {
   explicit State(std::function<Time()> ofObject) : body(std::move(ofObject)) {}
@@ -85,4 +85,4 @@ void LoopThread::run(State& state) {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

@@ -10,7 +10,7 @@
 
 #include "steptape/base/export.h"
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 
 /// A thread that calls a function again and again, each time at the time that the call before asked
 /// for.
@@ -51,4 +51,4 @@ class STEPTAPE_EXPORT LoopThread {
   std::thread thread_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

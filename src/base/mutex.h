@@ -15,7 +15,7 @@
 #define STEPTAPE_GUARDED_BY(x) STEPTAPE_THREAD_ANNOTATION(guarded_by(x))
 #define STEPTAPE_REQUIRES(x) STEPTAPE_THREAD_ANNOTATION(requires_capability(x))
 
-namespace steptape {
+namespace steptape::detail::base {
 
 /// A std::mutex that Clang's thread-safety analysis understands.
 class STEPTAPE_THREAD_ANNOTATION(capability("mutex")) Mutex {
@@ -65,4 +65,4 @@ class CondVar {
   std::condition_variable condition_;
 };
 
-}  // namespace steptape
+}  // namespace steptape::detail::base

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 
 // Numbers in files of /proc and /sys. Both functions are safe in a signal handler.
 
@@ -38,4 +38,4 @@ inline std::optional<std::uint64_t> numberAfter(std::string_view text, std::stri
   return std::nullopt;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

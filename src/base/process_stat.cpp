@@ -7,7 +7,7 @@
 
 #include "base/whole_file.h"
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 
 std::optional<ProcessStat> readProcessStat(const std::string& process) {
   std::string text;
@@ -28,4 +28,4 @@ std::optional<ProcessStat> readProcessStat(const std::string& process) {
   return stat;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

@@ -7,7 +7,7 @@
 
 #include "steptape/base/export.h"
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 
 /// What the kernel tells about a process.
 /// @source proc_pid_stat(5), fields 3, 4, 22 and 24
@@ -26,4 +26,4 @@ struct ProcessStat {
 /// @return nothing if there is no such process.
 STEPTAPE_EXPORT std::optional<ProcessStat> readProcessStat(const std::string& process);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

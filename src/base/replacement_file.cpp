@@ -9,7 +9,7 @@
 #include <system_error>
 #include <unistd.h>
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 namespace {
 
 std::string directoryOf(const std::string& path) {
@@ -147,4 +147,4 @@ Status addName(const std::string& path, const std::string& name) {
              : Status(ErrorCode::kIoError, "cannot write " + name + ": " + reason(errno));
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

@@ -12,7 +12,7 @@
 
 #include "base/direct_output.h"
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 
 /// How the names of temporary files begin. A job that dies leaves them.
 inline constexpr std::string_view kTemporaryPrefix = ".steptape-";
@@ -73,4 +73,4 @@ class STEPTAPE_EXPORT ReplacementFile {
 /// @return kFailedPrecondition if a file of that name exists.
 STEPTAPE_EXPORT Status addName(const std::string& path, const std::string& name);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 
 /// Adds up how long something waits, without time in which the process was stopped: by a scheduler
 /// that suspends its job, or by a debugger. Whoever waits looks often, so a long time between two
@@ -40,4 +40,4 @@ class RunningTime {
   Clock::duration passed_{};
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

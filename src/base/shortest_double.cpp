@@ -10,7 +10,7 @@
 #include <locale>
 #include <sstream>
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 namespace {
 
 template <typename Float>
@@ -117,4 +117,4 @@ void appendShortestFloatPortable(std::string* out, float value) {
   appendPortable(out, value);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

@@ -5,7 +5,7 @@
 
 #include "steptape/base/export.h"
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 
 /// Writes the fewest digits that parse back to the finite `value`, with an exponent from 2^63 on.
 /// At most 24 characters.
@@ -23,4 +23,4 @@ STEPTAPE_EXPORT void appendShortestFloat(std::string* out, float value);
 STEPTAPE_EXPORT void appendShortestDoublePortable(std::string* out, double value);
 STEPTAPE_EXPORT void appendShortestFloatPortable(std::string* out, float value);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

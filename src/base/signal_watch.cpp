@@ -40,9 +40,9 @@ void noteSignal(int signal, siginfo_t* info, void* context) {
 
 void checkCanBeCaught(int signal) {
   if (signal <= 0 || signal >= NSIG || signal == SIGKILL || signal == SIGSTOP) {
-    detail::reject("signal " + std::to_string(signal),
-                   "one that can be caught, such as SIGTERM (" + std::to_string(SIGTERM) + ")",
-                   "SignalWatch");
+    detail::base::reject(
+        "signal " + std::to_string(signal),
+        "one that can be caught, such as SIGTERM (" + std::to_string(SIGTERM) + ")", "SignalWatch");
   }
 }
 

@@ -5,7 +5,7 @@
 #include <ctime>
 #include <pthread.h>
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 
 /// During its lifetime, SIGPIPE ends neither the calling thread nor the threads that it starts, and
 /// those never: a write to a connection whose other end has died fails with EPIPE instead. For
@@ -44,4 +44,4 @@ class SigpipeBlocked {
   bool wasPending_ = false;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

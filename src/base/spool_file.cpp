@@ -6,7 +6,7 @@
 #include <system_error>
 #include <unistd.h>
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 
 SpoolFile::~SpoolFile() {
   if (file_ != nullptr) {
@@ -63,4 +63,4 @@ Status SpoolFile::read(std::uint64_t offset, void* bytes, std::size_t size) {
   return {};
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

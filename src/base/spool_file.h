@@ -10,7 +10,7 @@
 #include "steptape/base/export.h"
 #include "steptape/base/status.h"
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 
 /// Space on disk for data that does not fit into memory. The first write creates the file, which
 /// has no name: nothing remains of it, however the process ends.
@@ -41,4 +41,4 @@ class STEPTAPE_EXPORT SpoolFile {
   bool isAtEnd_ = true;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

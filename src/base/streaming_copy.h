@@ -9,7 +9,7 @@
 #include <emmintrin.h>
 #endif
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 
 /// As memcpy(3), but leaves the processor's cache to others: the destination is not read into it.
 /// For bytes that nobody reads soon, while other threads use the cache.
@@ -39,4 +39,4 @@ inline void streamingCopy(void* to, const void* from, std::size_t bytes) {
   std::memcpy(to, from, bytes);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

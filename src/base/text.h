@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 
 // Functions to classify text and to compose messages.
 
@@ -44,4 +44,4 @@ std::string commaSeparated(const Integers& integers) {
   return text;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-namespace steptape {
+namespace steptape::detail::base {
 namespace {
 
 // The bytes of one character, or those that one U+FFFD replaces.
@@ -87,4 +87,4 @@ std::string replaceInvalidUtf8(std::string_view text) {
   return replaced;
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::base

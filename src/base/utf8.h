@@ -6,7 +6,7 @@
 
 #include "steptape/base/export.h"
 
-namespace steptape {
+namespace steptape::detail::base {
 
 /// Returns whether `text` is well-formed UTF-8: no stray or missing continuation bytes, no overlong
 /// forms, no surrogates, nothing beyond U+10FFFF.
@@ -26,12 +26,9 @@ STEPTAPE_EXPORT bool isValidUtf8(std::string_view text);
 /// @source  The Unicode Standard 15.0, section 3.9, "U+FFFD Substitution of Maximal Subparts"
 STEPTAPE_EXPORT std::string replaceInvalidUtf8(std::string_view text);
 
-namespace detail {
-
 /// Returns whether `byte` is a continuation byte of a multi-byte character.
 inline bool isUtf8Continuation(char byte) {
   return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80;
 }
 
-}  // namespace detail
-}  // namespace steptape
+}  // namespace steptape::detail::base

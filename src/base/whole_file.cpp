@@ -9,7 +9,7 @@
 
 #include "base/replacement_file.h"
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 
 Status readWholeFile(const std::string& path, std::string& bytes) {
   bytes.clear();
@@ -50,4 +50,4 @@ Status replaceFile(const std::string& path, std::string_view bytes) {
   return status.ok() ? file.appear(true) : status;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

@@ -7,7 +7,7 @@
 #include "steptape/base/export.h"
 #include "steptape/base/status.h"
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 
 /// Reads the file at `path` into `bytes`.
 /// @return kIoError with the operating system's error message.
@@ -23,4 +23,4 @@ STEPTAPE_EXPORT Status replaceFile(const std::string& path, std::string_view byt
 /// @return kIoError with the operating system's error message.
 STEPTAPE_EXPORT Status createDirectoriesOf(const std::string& path);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

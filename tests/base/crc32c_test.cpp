@@ -10,14 +10,14 @@
 #include <gtest/gtest.h>
 
 namespace steptape {
-namespace detail {
+namespace detail::base {
 
 // Google Test prints a parameter with this function.
 std::ostream& operator<<(std::ostream& out, const Crc32cImplementation& implementation) {
   return out << implementation.name;
 }
 
-}  // namespace detail
+}  // namespace detail::base
 
 namespace {
 
@@ -43,7 +43,7 @@ std::uint32_t definition(std::string_view bytes) {
   return ~state;
 }
 
-class Crc32cImplementations : public ::testing::TestWithParam<detail::Crc32cImplementation> {
+class Crc32cImplementations : public ::testing::TestWithParam<detail::base::Crc32cImplementation> {
  protected:
   std::uint32_t crc(std::string_view bytes) const { return extended(0, bytes); }
   std::uint32_t extended(std::uint32_t crc, std::string_view bytes) const {
@@ -99,29 +99,29 @@ TEST_P(Crc32cImplementations, DoNotDependOnWhereTheInputIsSplit) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Portable, Crc32cImplementations,
-                         ::testing::Values(detail::portableCrc32c()));
+                         ::testing::Values(detail::base::portableCrc32c()));
 
 // Empty if the processor has no CRC instructions.
-std::vector<detail::Crc32cImplementation> hardwareImplementations() {
-  const auto hardware = detail::hardwareCrc32c();
+std::vector<detail::base::Crc32cImplementation> hardwareImplementations() {
+  const auto hardware = detail::base::hardwareCrc32c();
   return hardware.extend != nullptr ? std::vector{hardware}
-                                    : std::vector<detail::Crc32cImplementation>();
+                                    : std::vector<detail::base::Crc32cImplementation>();
 }
 INSTANTIATE_TEST_SUITE_P(Hardware, Crc32cImplementations,
                          ::testing::ValuesIn(hardwareImplementations()));
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Crc32cImplementations);
 
 TEST(Crc32c, OfPiecesIsExtended) {
-  EXPECT_EQ(extend(crc32c("12345"), "6789"), crc32c("123456789"));
-  EXPECT_EQ(extend(Crc32c(), "123456789"), Crc32c(0xe3069283));
+  EXPECT_EQ(extend(detail::base::crc32c("12345"), "6789"), detail::base::crc32c("123456789"));
+  EXPECT_EQ(extend(detail::base::Crc32c(), "123456789"), detail::base::Crc32c(0xe3069283));
 }
 
 TEST(Crc32c, DiffersForDifferentBytes) {
-  EXPECT_NE(crc32c("loss"), crc32c("lost"));
+  EXPECT_NE(detail::base::crc32c("loss"), detail::base::crc32c("lost"));
 }
 
 TEST(Crc32c, PrintsEightHexadecimalDigits) {
-  EXPECT_EQ(Crc32c(0x8a9136aa).toString(), "0x8a9136aa");
+  EXPECT_EQ(detail::base::Crc32c(0x8a9136aa).toString(), "0x8a9136aa");
 }
 
 // @source tensorboard/data/server/masked_crc.rs

@@ -19,8 +19,8 @@
 namespace steptape {
 namespace {
 
-using detail::jsonNumber;
-using detail::jsonString;
+using detail::base::jsonNumber;
+using detail::base::jsonString;
 
 TEST(JsonString, QuotesText) {
   EXPECT_EQ(jsonString(""), R"("")");
@@ -59,8 +59,8 @@ TEST(JsonNumber, TakesTheFewestDigits) {
 
 TEST(JsonNumber, IsNoIntegerWhereItIsReal) {
   const auto real = [](double value) {
-    char digits[detail::kMaxJsonNumber];
-    return std::string(digits, detail::writeJsonReal(digits, value));
+    char digits[detail::base::kMaxJsonNumber];
+    return std::string(digits, detail::base::writeJsonReal(digits, value));
   };
   EXPECT_EQ(real(0), "0.0");
   EXPECT_EQ(real(-0.0), "-0.0");
@@ -99,7 +99,7 @@ TEST(JsonNumber, GivesWallTimesBackAsTheGeneralAlgorithmDoes) {
     const std::string text = jsonNumber(time);
     ASSERT_EQ(std::strtod(text.c_str(), nullptr), time) << text;
     std::string portable;
-    detail::appendShortestDoublePortable(&portable, time);
+    detail::base::appendShortestDoublePortable(&portable, time);
     ASSERT_LE(text.size(), portable.size()) << text << " " << portable;
   }
 }
@@ -161,9 +161,10 @@ TEST_P(ShortestDouble, DoesNotFollowTheLocale) {
   std::setlocale(LC_ALL, before.c_str());
 }
 
-INSTANTIATE_TEST_SUITE_P(Library, ShortestDouble, ::testing::Values(&detail::appendShortestDouble));
+INSTANTIATE_TEST_SUITE_P(Library, ShortestDouble,
+                         ::testing::Values(&detail::base::appendShortestDouble));
 INSTANTIATE_TEST_SUITE_P(Portable, ShortestDouble,
-                         ::testing::Values(&detail::appendShortestDoublePortable));
+                         ::testing::Values(&detail::base::appendShortestDoublePortable));
 
 class ShortestFloat : public ::testing::TestWithParam<void (*)(std::string*, float)> {
  protected:
@@ -192,9 +193,10 @@ TEST_P(ShortestFloat, HasOnlyTheDigitsThatAFloatNeeds) {
   EXPECT_EQ(digits(-1e-7F), "-1e-07");
 }
 
-INSTANTIATE_TEST_SUITE_P(Library, ShortestFloat, ::testing::Values(&detail::appendShortestFloat));
+INSTANTIATE_TEST_SUITE_P(Library, ShortestFloat,
+                         ::testing::Values(&detail::base::appendShortestFloat));
 INSTANTIATE_TEST_SUITE_P(Portable, ShortestFloat,
-                         ::testing::Values(&detail::appendShortestFloatPortable));
+                         ::testing::Values(&detail::base::appendShortestFloatPortable));
 
 }  // namespace
 }  // namespace steptape

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 namespace {
 
 using Time = LoopThread::Time;
@@ -73,4 +73,4 @@ TEST(LoopThread, IsNotWaitedForInAForkedChild) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

@@ -15,13 +15,13 @@ std::chrono::steady_clock::time_point fromNow(std::chrono::milliseconds time) {
 }
 
 TEST(Mutex, LetsOneThreadInAtATime) {
-  Mutex mutex;
+  detail::base::Mutex mutex;
   int count = 0;
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {
       for (int j = 0; j < 10'000; ++j) {
-        const MutexLock lock(mutex);
+        const detail::base::MutexLock lock(mutex);
         ++count;
       }
     });
@@ -33,16 +33,16 @@ TEST(Mutex, LetsOneThreadInAtATime) {
 }
 
 TEST(CondVar, WakesAWaitingThread) {
-  Mutex mutex;
-  CondVar changed;
+  detail::base::Mutex mutex;
+  detail::base::CondVar changed;
   bool isReady = false;
   std::thread setter([&] {
-    const MutexLock lock(mutex);
+    const detail::base::MutexLock lock(mutex);
     isReady = true;
     changed.notifyAll();
   });
   {
-    const MutexLock lock(mutex);
+    const detail::base::MutexLock lock(mutex);
     const auto deadline = fromNow(std::chrono::seconds(30));
     while (!isReady && changed.waitUntil(mutex, deadline)) {
     }
@@ -52,10 +52,10 @@ TEST(CondVar, WakesAWaitingThread) {
 }
 
 TEST(CondVar, StopsWaitingAtItsDeadline) {
-  Mutex mutex;
-  CondVar never;
+  detail::base::Mutex mutex;
+  detail::base::CondVar never;
   const auto deadline = fromNow(std::chrono::milliseconds(1));
-  const MutexLock lock(mutex);
+  const detail::base::MutexLock lock(mutex);
   while (never.waitUntil(mutex, deadline)) {
   }
   EXPECT_GE(std::chrono::steady_clock::now(), deadline);

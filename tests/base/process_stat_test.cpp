@@ -11,7 +11,7 @@
 namespace steptape {
 namespace {
 
-using detail::readProcessStat;
+using detail::base::readProcessStat;
 
 TEST(ProcessStat, TellsTheParentAndTheStart) {
   const auto self = readProcessStat("self");

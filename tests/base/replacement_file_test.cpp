@@ -20,7 +20,7 @@
 
 #include <gmock/gmock.h>
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 namespace {
 
 namespace fs = std::filesystem;
@@ -241,4 +241,4 @@ TEST_F(ReplacementFileTest, NeverAppearsIfTheDiskIsFullPastThePageCache) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

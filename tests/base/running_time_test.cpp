@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 namespace {
 
 using std::chrono::milliseconds;
@@ -30,4 +30,4 @@ TEST(RunningTime, CountsLittleOfAStopOfTheProcess) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

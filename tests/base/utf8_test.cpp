@@ -39,49 +39,54 @@ std::string encoded(char32_t point) {
 TEST(Utf8, AcceptsEveryCodePointAndNoSurrogate) {
   for (char32_t point = 0; point <= 0x10ffff; ++point) {
     const bool isSurrogate = point >= 0xd800 && point <= 0xdfff;
-    ASSERT_EQ(isValidUtf8(encoded(point)), !isSurrogate) << "U+" << std::hex << std::size_t{point};
+    ASSERT_EQ(detail::base::isValidUtf8(encoded(point)), !isSurrogate)
+        << "U+" << std::hex << std::size_t{point};
   }
 }
 
 TEST(Utf8, AcceptsText) {
-  EXPECT_TRUE(isValidUtf8(""));
-  EXPECT_TRUE(isValidUtf8("loss/tr\xc3\xa4in \xf0\x9f\x94\xa5"));
-  EXPECT_TRUE(isValidUtf8({"\0", 1}));
+  EXPECT_TRUE(detail::base::isValidUtf8(""));
+  EXPECT_TRUE(detail::base::isValidUtf8("loss/tr\xc3\xa4in \xf0\x9f\x94\xa5"));
+  EXPECT_TRUE(detail::base::isValidUtf8({"\0", 1}));
 }
 
 TEST(Utf8, RejectsIllFormedText) {
-  EXPECT_FALSE(isValidUtf8("\x80"));              // a continuation without a start
-  EXPECT_FALSE(isValidUtf8("\xc3"));              // cut short
-  EXPECT_FALSE(isValidUtf8("\xc3z"));             // a start without a continuation
-  EXPECT_FALSE(isValidUtf8("\xc0\xaf"));          // overlong
-  EXPECT_FALSE(isValidUtf8("\xe0\x9f\xbf"));      // overlong
-  EXPECT_FALSE(isValidUtf8("\xf0\x8f\xbf\xbf"));  // overlong
-  EXPECT_FALSE(isValidUtf8("\xf4\x90\x80\x80"));  // beyond U+10FFFF
-  EXPECT_FALSE(isValidUtf8("\xff"));
+  EXPECT_FALSE(detail::base::isValidUtf8("\x80"));              // a continuation without a start
+  EXPECT_FALSE(detail::base::isValidUtf8("\xc3"));              // cut short
+  EXPECT_FALSE(detail::base::isValidUtf8("\xc3z"));             // a start without a continuation
+  EXPECT_FALSE(detail::base::isValidUtf8("\xc0\xaf"));          // overlong
+  EXPECT_FALSE(detail::base::isValidUtf8("\xe0\x9f\xbf"));      // overlong
+  EXPECT_FALSE(detail::base::isValidUtf8("\xf0\x8f\xbf\xbf"));  // overlong
+  EXPECT_FALSE(detail::base::isValidUtf8("\xf4\x90\x80\x80"));  // beyond U+10FFFF
+  EXPECT_FALSE(detail::base::isValidUtf8("\xff"));
 }
 
 TEST(Utf8, KeepsWellFormedText) {
   for (const std::string_view text : {"", "loss", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x94\xa5"}) {
-    EXPECT_EQ(replaceInvalidUtf8(text), text);
+    EXPECT_EQ(detail::base::replaceInvalidUtf8(text), text);
   }
 }
 
 // The example of The Unicode Standard 15.0, table 3-11.
 TEST(Utf8, ReplacesEachMaximalPart) {
-  EXPECT_EQ(replaceInvalidUtf8("\xe1\x80\xe2\xf0\x91\x92\xf1\xbf\x41"), replacements(4) + "A");
+  EXPECT_EQ(detail::base::replaceInvalidUtf8("\xe1\x80\xe2\xf0\x91\x92\xf1\xbf\x41"),
+            replacements(4) + "A");
 }
 
 // The example of table 3-8: bytes that can start nothing are replaced one by one.
 TEST(Utf8, ReplacesEachByteOfAnOverlongForm) {
-  EXPECT_EQ(replaceInvalidUtf8("\xc0\xaf\xe0\x80\xbf\xf0\x81\x82\x41"), replacements(8) + "A");
+  EXPECT_EQ(detail::base::replaceInvalidUtf8("\xc0\xaf\xe0\x80\xbf\xf0\x81\x82\x41"),
+            replacements(8) + "A");
 }
 
 TEST(Utf8, GivesWellFormedTextForEveryPairOfBytes) {
   for (int first = 0; first < 256; ++first) {
     for (int second = 0; second < 256; ++second) {
       const std::string bytes = {static_cast<char>(first), static_cast<char>(second)};
-      ASSERT_TRUE(isValidUtf8(replaceInvalidUtf8(bytes))) << first << ' ' << second;
-      ASSERT_EQ(replaceInvalidUtf8(bytes) == bytes, isValidUtf8(bytes)) << first << ' ' << second;
+      ASSERT_TRUE(detail::base::isValidUtf8(detail::base::replaceInvalidUtf8(bytes)))
+          << first << ' ' << second;
+      ASSERT_EQ(detail::base::replaceInvalidUtf8(bytes) == bytes, detail::base::isValidUtf8(bytes))
+          << first << ' ' << second;
     }
   }
 }

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::base {
 namespace {
 
 class WholeFile : public ::testing::Test {
@@ -58,4 +58,4 @@ TEST_F(WholeFile, ReportsWhyItCannotCreateADirectory) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::base

@@ -37,7 +37,7 @@ class EventLog {
     event.wallTime = wallTime;
     event.step = step;
     event.what = std::move(what);
-    encodeEvent(event, buffer_.beginRecord());
+    detail::events::encodeEvent(event, buffer_.beginRecord());
     buffer_.endRecord();
   }
   void scalar(const std::string& tag, double value, std::int64_t step, double wallTime) {
@@ -53,7 +53,7 @@ class EventLog {
   std::string take() { return buffer_.take(); }
 
  private:
-  RecordBuffer buffer_;
+  detail::events::RecordBuffer buffer_;
 };
 
 /// Returns a name with the date, host and process as writers write them.

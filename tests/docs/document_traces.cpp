@@ -172,7 +172,9 @@ class TrainingTrace {
 
 void write(const std::filesystem::path& logDir, const Training& training) {
   const Trace trace = TrainingTrace(training).take();
-  writeXPlane(xplanePath(logDir.string(), "2026_11_21_19_32_01", trace), trace).throwIfError();
+  detail::profile::writeXPlane(
+      detail::profile::xplanePath(logDir.string(), "2026_11_21_19_32_01", trace), trace)
+      .throwIfError();
 }
 
 }  // namespace

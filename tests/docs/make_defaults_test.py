@@ -41,7 +41,7 @@ def headers_of_structs():
 
 
 def is_of_torch(header):
-    return header.parts[1] in TORCH_LAYERS
+    return header.parts[1] in TORCH_DISTRICTS
 
 
 def expected(text, field, place):

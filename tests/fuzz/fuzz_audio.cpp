@@ -17,7 +17,7 @@ namespace {
 std::string chunkOf(const std::string& riff, const std::string& name) {
   std::size_t at = 12;
   while (at + 8 <= riff.size()) {
-    const std::size_t bytes = detail::loadLittleEndian32(&riff[at + 4]);
+    const std::size_t bytes = detail::base::loadLittleEndian32(&riff[at + 4]);
     require(bytes <= riff.size() - at - 8, "a chunk ends within the file");
     if (riff.compare(at, 4, name) == 0) {
       return riff.substr(at + 8, bytes);
@@ -28,17 +28,19 @@ std::string chunkOf(const std::string& riff, const std::string& name) {
   return "";
 }
 
-void checkWav(const WavFile& wav, const TensorView& samples, const AudioOptions& options) {
+void checkWav(const detail::values::WavFile& wav, const TensorView& samples,
+              const AudioOptions& options) {
   const std::string& riff = wav.bytes;
   require(riff.substr(0, 4) == "RIFF" && riff.substr(8, 4) == "WAVE", "a WAV file says so");
-  require(detail::loadLittleEndian32(&riff[4]) + std::size_t{8} == riff.size(),
+  require(detail::base::loadLittleEndian32(&riff[4]) + std::size_t{8} == riff.size(),
           "the RIFF chunk is the file");
   const auto numel = static_cast<std::uint64_t>(samples.numel());
   const std::size_t sampleBytes = options.encoding == AudioEncoding::kPcm16 ? 2 : 4;
   require(chunkOf(riff, "data").size() == numel * sampleBytes, "every sample is in the file");
   require(wav.clipped <= numel, "a sample clips once");
   const std::string format = chunkOf(riff, "fmt ");
-  require(detail::loadLittleEndian32(&format[4]) == static_cast<std::uint32_t>(options.sampleRate),
+  require(detail::base::loadLittleEndian32(&format[4]) ==
+              static_cast<std::uint32_t>(options.sampleRate),
           "the sample rate is in the file");
 }
 
@@ -51,8 +53,8 @@ void encode(FuzzInput* input) {
   try {
     FuzzTensor tensor(input);
     const TensorView samples = tensor.view(input);
-    checkWav(encodeWav(samples, options), samples, options);
-    checkAudio(samples, options);
+    checkWav(detail::values::encodeWav(samples, options), samples, options);
+    detail::values::checkAudio(samples, options);
   } catch (const Error&) {
     // Most tensors are not sounds.
   }

@@ -19,14 +19,14 @@ namespace {
 constexpr std::uint64_t kBox = 7;
 
 std::string headerOf(const char* part) {
-  BoxHeader header;
+  process::BoxHeader header;
   header.box = kBox;
-  return encodeBoxHeader(header, part);
+  return process::encodeBoxHeader(header, part);
 }
 
 /// Returns records, so that the fuzzer need not find their checksums.
 std::string recordsOf(FuzzInput* input) {
-  RecordBuffer records;
+  events::RecordBuffer records;
   for (std::size_t count = input->below(8); count > 0; --count) {
     records.append(input->text());
   }
@@ -34,7 +34,7 @@ std::string recordsOf(FuzzInput* input) {
 }
 
 std::string ringOf(FuzzInput* input) {
-  std::string slot(kRingSlotBytes, '\0');
+  std::string slot(log::kRingSlotBytes, '\0');
   const auto setWord = [&](std::size_t index) {
     std::uint64_t word = input->byte();
     if (input->below(4) == 0) {
@@ -52,7 +52,7 @@ std::string ringOf(FuzzInput* input) {
 }
 
 void readBox(FuzzInput* input) {
-  DeadProcess::Files files;
+  log::DeadProcess::Files files;
   if (input->below(8) == 0) {
     files.names = files.log = files.rings = input->rest();
   } else {
@@ -61,15 +61,16 @@ void readBox(FuzzInput* input) {
     files.rings = headerOf("rings") + ringOf(input);
   }
   const std::size_t bytes = files.log.size();
-  const DeadProcess process = DeadProcess::decode(std::move(files), kBox);
+  const log::DeadProcess process = log::DeadProcess::decode(std::move(files), kBox);
   require(process.logBytes <= bytes, "the records lie in the log");
   for (const auto& [id, stream] : process.streams) {
     require(stream.bytes.size() <= bytes, "the bytes of a stream lie in the log");
   }
-  require(std::is_sorted(process.entries.begin(), process.entries.end(),
-                         [](const RingEntry& a, const RingEntry& b) { return a.ticks < b.ticks; }),
+  require(std::is_sorted(
+              process.entries.begin(), process.entries.end(),
+              [](const log::RingEntry& a, const log::RingEntry& b) { return a.ticks < b.ticks; }),
           "entries are in the order of their ticks");
-  for (const RingEntry& entry : process.entries) {
+  for (const log::RingEntry& entry : process.entries) {
     require(entry.isScalar(), "addresses of the dead process are not used");
   }
 }

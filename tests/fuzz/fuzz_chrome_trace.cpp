@@ -29,10 +29,11 @@ std::vector<std::string> wordsOfAll(const std::vector<Trace>& traces) {
 
 std::vector<Trace> writtenAndRead(const std::string& path, const std::vector<Trace>& traces,
                                   bool compress) {
-  ChromeTraceOptions options;
+  detail::profile::ChromeTraceOptions options;
   options.compress = compress;
-  require(writeChromeTrace(path, traces, options).ok(), "what was read can be written");
-  return readChromeTrace(path);
+  require(detail::profile::writeChromeTrace(path, traces, options).ok(),
+          "what was read can be written");
+  return detail::profile::readChromeTrace(path);
 }
 
 void readAnything(const std::string& bytes) {
@@ -42,7 +43,7 @@ void readAnything(const std::string& bytes) {
   std::vector<Trace> traces;
   try {
     std::vector<std::string> notes;
-    traces = readChromeTrace(path, &notes);
+    traces = detail::profile::readChromeTrace(path, &notes);
   } catch (const Error&) {
     return;
   }

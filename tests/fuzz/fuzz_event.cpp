@@ -15,14 +15,14 @@ namespace {
 
 void checkRoundTrip(const event::Event& event) {
   std::string encoded;
-  encodeEvent(event, &encoded);
+  detail::events::encodeEvent(event, &encoded);
   event::Event again;
-  require(decodeEvent(encoded, &again).ok(), "an encoded event decodes");
+  require(detail::events::decodeEvent(encoded, &again).ok(), "an encoded event decodes");
   require(again.step == event.step, "the step comes back");
   require(hasSameBits(again.wallTime, event.wallTime), "the wall time comes back");
   require(again.what.index() == event.what.index(), "the kind of event comes back");
   std::string encodedAgain;
-  encodeEvent(again, &encodedAgain);
+  detail::events::encodeEvent(again, &encodedAgain);
   require(encodedAgain == encoded, "an event has one encoding");
 }
 
@@ -30,7 +30,7 @@ void readEvent(std::string_view payload) {
   const std::string disagreement = scalarDisagreement(payload);
   require(disagreement.empty(), disagreement.c_str());
   event::Event event;
-  if (decodeEvent(payload, &event).ok()) {
+  if (detail::events::decodeEvent(payload, &event).ok()) {
     checkRoundTrip(event);
   }
 }

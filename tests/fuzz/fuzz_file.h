@@ -22,16 +22,17 @@ struct FuzzFile {
 };
 
 inline std::string framedRecord(std::string_view payload) {
-  RecordBuffer buffer;
+  detail::events::RecordBuffer buffer;
   buffer.append(payload);
   return buffer.take();
 }
 
 /// Returns a header with a valid checksum for any length.
 inline std::string lyingHeader(std::uint64_t length) {
-  std::string bytes(kHeaderBytes, '\0');
-  detail::storeLittleEndian64(bytes.data(), length);
-  detail::storeLittleEndian32(bytes.data() + 8, maskedCrc32c({bytes.data(), 8}).value());
+  std::string bytes(detail::events::kHeaderBytes, '\0');
+  detail::base::storeLittleEndian64(bytes.data(), length);
+  detail::base::storeLittleEndian32(bytes.data() + 8,
+                                    detail::events::maskedCrc32c({bytes.data(), 8}).value());
   return bytes;
 }
 

@@ -16,8 +16,8 @@
 namespace steptape {
 namespace {
 
-void checkPng(const Pixels& pixels) {
-  const std::string png = encodePng(pixels);
+void checkPng(const detail::values::Pixels& pixels) {
+  const std::string png = detail::values::encodePng(pixels);
   png_image image;
   std::memset(&image, 0, sizeof(image));
   image.version = PNG_IMAGE_VERSION;
@@ -64,8 +64,9 @@ void draw(const TensorView& image, const std::vector<double>& corners, BoxOption
           const std::string& format) {
   options.dataFormat = format;
   const TensorView boxes(corners.data(), {static_cast<std::int64_t>(corners.size() / 4), 4});
-  checkBoxes(image, boxes, options);
-  checkPng(drawBoxes(imagePixels(image, format), boxCorners(boxes), options));
+  detail::values::checkBoxes(image, boxes, options);
+  checkPng(detail::values::drawBoxes(detail::values::imagePixels(image, format),
+                                     detail::values::boxCorners(boxes), options));
 }
 
 void encode(FuzzInput* input) {
@@ -79,12 +80,12 @@ void encode(FuzzInput* input) {
     const TensorView image = tensor.view(input);
     switch (call) {
       case 0:
-        checkPng(imagePixels(image, format));
-        checkImage(image, format);
+        checkPng(detail::values::imagePixels(image, format));
+        detail::values::checkImage(image, format);
         break;
       case 1:
-        checkPng(imageGrid(image, format));
-        checkImageGrid(image, format);
+        checkPng(detail::values::imageGrid(image, format));
+        detail::values::checkImageGrid(image, format);
         break;
       default:
         draw(image, corners, boxOptions, format);

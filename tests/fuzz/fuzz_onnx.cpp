@@ -11,11 +11,11 @@
 namespace steptape {
 namespace {
 
-std::size_t operatorsOf(const OnnxGraph& graph) {
+std::size_t operatorsOf(const detail::events::OnnxGraph& graph) {
   std::size_t count = graph.nodes.size();
-  for (const OnnxNode& node : graph.nodes) {
-    for (const OnnxAttribute& attribute : node.attributes) {
-      for (const OnnxGraph& inner : attribute.graphs) {
+  for (const detail::events::OnnxNode& node : graph.nodes) {
+    for (const detail::events::OnnxAttribute& attribute : node.attributes) {
+      for (const detail::events::OnnxGraph& inner : attribute.graphs) {
         count += operatorsOf(inner);
       }
     }
@@ -23,10 +23,10 @@ std::size_t operatorsOf(const OnnxGraph& graph) {
   return count;
 }
 
-void checkShown(const OnnxModel& model, const event::Graph& graph) {
+void checkShown(const detail::events::OnnxModel& model, const event::Graph& graph) {
   require(graph.nodes.size() >= operatorsOf(model.graph), "every operator is a node");
   for (const event::GraphNode& node : graph.nodes) {
-    require(isValidUtf8(node.name), "names of nodes are UTF-8");
+    require(detail::base::isValidUtf8(node.name), "names of nodes are UTF-8");
   }
   try {
     event::checkGraph(graph);
@@ -38,8 +38,8 @@ void checkShown(const OnnxModel& model, const event::Graph& graph) {
 
 void readModel(std::string_view bytes) {
   try {
-    const OnnxModel model = parseOnnxModel(bytes, "fuzz");
-    checkShown(model, onnxGraph(model));
+    const detail::events::OnnxModel model = detail::events::parseOnnxModel(bytes, "fuzz");
+    checkShown(model, detail::values::onnxGraph(model));
   } catch (const Error&) {
     // Most bytes are not models.
   }

@@ -12,10 +12,10 @@ namespace {
 
 void readState(std::string_view input) {
   static const std::string kHeader =
-      detail::encodeBoxHeader(detail::BoxHeader(), detail::kStatePart);
+      detail::process::encodeBoxHeader(detail::process::BoxHeader(), detail::process::kStatePart);
   const std::string bytes = kHeader + std::string(input);
-  detail::RankState state;
-  if (!detail::decodeRankState(bytes, &state).ok()) {
+  detail::process::RankState state;
+  if (!detail::process::decodeRankState(bytes, &state).ok()) {
     return;
   }
   const std::size_t most = bytes.size() / sizeof(std::uint64_t);
@@ -23,7 +23,7 @@ void readState(std::string_view input) {
   require(state.collectives.size() <= most, "each collective lies in the file");
   require(state.stepTimes.size() <= 16, "few steps are kept");
   require(state.death.frames.size() <= 64, "few frames are kept");
-  for (const detail::RankState::Thread& thread : state.threads) {
+  for (const detail::process::RankState::Thread& thread : state.threads) {
     require(thread.zones.size() <= 24, "few zones are kept");
   }
 }

@@ -33,10 +33,13 @@ using Extents = std::vector<std::pair<std::size_t, std::size_t>>;
 
 /// Checks that the reader returned the record at `begin`, which has two valid checksums.
 void checkRecord(std::string_view bytes, std::size_t begin, std::string_view payload) {
-  require(bytes.size() - begin >= payload.size() + kFramingBytes, "a record lies in the file");
-  require(bytes.substr(begin + kHeaderBytes, payload.size()) == payload, "a payload is unchanged");
-  require(bytes.substr(begin, payload.size() + kFramingBytes) == framedRecord(payload),
-          "a record has good checksums");
+  require(bytes.size() - begin >= payload.size() + detail::events::kFramingBytes,
+          "a record lies in the file");
+  require(bytes.substr(begin + detail::events::kHeaderBytes, payload.size()) == payload,
+          "a payload is unchanged");
+  require(
+      bytes.substr(begin, payload.size() + detail::events::kFramingBytes) == framedRecord(payload),
+      "a record has good checksums");
 }
 
 /// Returns the positions of all complete records that the reader finds, including those after
@@ -49,7 +52,7 @@ Extents readAll(RecordReader* reader, std::string_view bytes) {
     const ReadOutcome outcome = reader->next(&payload);
     if (outcome == ReadOutcome::kRecord) {
       checkRecord(bytes, begin, payload);
-      records.emplace_back(begin, payload.size() + kFramingBytes);
+      records.emplace_back(begin, payload.size() + detail::events::kFramingBytes);
       require(reader->offset() == begin + records.back().second, "offset() is behind the record");
       require(reader->lastError().ok(), "a record is no error");
       continue;

@@ -73,7 +73,7 @@ std::string takePayload(FuzzInput* input) {
   event.step = std::int64_t{input->byte()} - 128;
   event.what = takeWhat(input);
   std::string payload;
-  encodeEvent(event, &payload);
+  detail::events::encodeEvent(event, &payload);
   return payload;
 }
 

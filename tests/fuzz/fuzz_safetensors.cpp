@@ -41,15 +41,15 @@ std::string takeFile(FuzzInput* input) {
   const std::string data(input->byte(), 'x');
   const std::string header = input->rest();
   std::string length(8, '\0');
-  detail::storeLittleEndian64(length.data(), header.size());
+  detail::base::storeLittleEndian64(length.data(), header.size());
   return length + header + data;
 }
 
 void checkEntries(const SafetensorsFile& file, const std::string& bytes) {
   std::set<std::string> names;
-  std::uint64_t end = 8 + detail::loadLittleEndian64(bytes.data());
+  std::uint64_t end = 8 + detail::base::loadLittleEndian64(bytes.data());
   for (const SafetensorsFile::Entry& entry : file.entries()) {
-    require(isValidUtf8(entry.name), "names are UTF-8");
+    require(detail::base::isValidUtf8(entry.name), "names are UTF-8");
     require(names.insert(entry.name).second, "no name occurs twice");
     require(entry.offset == end, "a tensor begins where the previous one ends");
     end += entry.bytes;

@@ -19,9 +19,9 @@ event::Tensor throughAnEvent(const event::Value& value) {
   event.wallTime = 1;
   event.what = event::Summary{{value}};
   std::string payload;
-  encodeEvent(event, &payload);
+  detail::events::encodeEvent(event, &payload);
   event::Event decoded;
-  require(decodeEvent(payload, &decoded).ok(), "an encoded event decodes");
+  require(detail::events::decodeEvent(payload, &decoded).ok(), "an encoded event decodes");
   const event::Value& back = std::get<event::Summary>(decoded.what).values.at(0);
   require(back.tag == value.tag, "a tag comes back");
   require(back.metadata->pluginName == "text", "the plugin comes back");
@@ -30,13 +30,13 @@ event::Tensor throughAnEvent(const event::Value& value) {
 
 std::vector<std::string> repaired(std::vector<std::string> texts) {
   for (std::string& text : texts) {
-    text = replaceInvalidUtf8(text);
+    text = detail::base::replaceInvalidUtf8(text);
   }
   return texts;
 }
 
 void tryText(const std::string& text) {
-  const event::Tensor tensor = throughAnEvent(textValue("tag", text));
+  const event::Tensor tensor = throughAnEvent(detail::values::textValue("tag", text));
   require(tensor.shape.empty(), "a text has rank 0");
   require(tensor.strings == repaired({text}), "a text comes back");
 }
@@ -44,7 +44,7 @@ void tryText(const std::string& text) {
 void tryTable(const std::vector<std::vector<std::string>>& rows) {
   event::Tensor table;
   try {
-    table = textTable(rows);
+    table = detail::values::textTable(rows);
   } catch (const Error&) {
     return;  // ragged or empty
   }
@@ -52,7 +52,7 @@ void tryTable(const std::vector<std::vector<std::string>>& rows) {
   for (const auto& row : rows) {
     cells.insert(cells.end(), row.begin(), row.end());
   }
-  const event::Tensor tensor = throughAnEvent(textTableValue("tag", table));
+  const event::Tensor tensor = throughAnEvent(detail::values::textTableValue("tag", table));
   const auto rowCount = static_cast<std::int64_t>(rows.size());
   const auto columnCount = static_cast<std::int64_t>(rows.front().size());
   require(tensor.shape == std::vector<std::int64_t>{rowCount, columnCount},
@@ -65,7 +65,8 @@ void tryMarkdown(const std::vector<std::vector<std::string>>& rows) {
     return;
   }
   try {
-    const std::string markdown = markdownTable(rows.front(), {rows.begin() + 1, rows.end()});
+    const std::string markdown =
+        detail::values::markdownTable(rows.front(), {rows.begin() + 1, rows.end()});
     const auto lines = std::count(markdown.begin(), markdown.end(), '\n');
     require(lines == static_cast<std::ptrdiff_t>(rows.size()) + 1, "a row is a line");
   } catch (const Error&) {

@@ -42,25 +42,25 @@ void readProfile(std::string_view bytes) {
   static const testing::TempDir kDir;
   const std::string path = kDir.string() + "/host.xplane.pb";
   const std::string again = kDir.string() + "/again.xplane.pb";
-  require(detail::replaceFile(path, bytes).ok(), "the case can be written");
+  require(detail::base::replaceFile(path, bytes).ok(), "the case can be written");
   Trace trace;
   try {
-    trace = readXPlane(path);
+    trace = detail::profile::readXPlane(path);
   } catch (const Error&) {
     return;
   }
   checkIsWhole(trace);
   std::filesystem::remove(again);
-  require(writeXPlane(again, trace).ok(), "what was read can be written");
-  const Trace read = readXPlane(again);
+  require(detail::profile::writeXPlane(again, trace).ok(), "what was read can be written");
+  const Trace read = detail::profile::readXPlane(again);
   checkIsWhole(read);
   require(spansOf(read) == spansOf(trace), "all spans come back");
   require(read.steps.size() == trace.steps.size(), "all steps come back");
   require(read.memory.size() == trace.memory.size(), "all memory events come back");
   const std::string json = kDir.string() + "/trace.json";
-  require(writeChromeTrace(json, trace).ok(), "what was read can be converted");
+  require(detail::profile::writeChromeTrace(json, trace).ok(), "what was read can be converted");
   try {
-    readChromeTrace(json);
+    detail::profile::readChromeTrace(json);
   } catch (const Error&) {
     require(false, "the copy is JSON");
   }

@@ -100,12 +100,12 @@ TEST_F(DeviceTrainingLog, MakesTheHostWaitForTheDeviceAsRarelyAsWithoutALog) {
 }
 
 /// Notes when the host waits for a copy. The copies are numbered from 1.
-class NotingCopier final : public DeviceCopier {
+class NotingCopier final : public detail::libtorch::DeviceCopier {
  public:
   explicit NotingCopier(std::function<void(const std::string&)> note) : note_(std::move(note)) {}
 
   Copy copy(const at::Tensor& tensor) const override {
-    Copy copy = DeviceCopier::copy(tensor);
+    Copy copy = detail::libtorch::DeviceCopier::copy(tensor);
     const std::string line = "wait for loss " + std::to_string(++copies_);
     copy.arrival =
         std::make_shared<Arrival>(std::move(copy.arrival), [this, line] { note_(line); });
@@ -133,7 +133,7 @@ class NotingCopier final : public DeviceCopier {
 
 TEST_F(DeviceTrainingLog, MakesTheHostWaitForALossOnlyAfterItHasQueuedTheNextOne) {
   const NotingCopier copier([&](const std::string& line) { note(line); });
-  DeviceCopier::setForTesting(&copier);
+  detail::libtorch::DeviceCopier::setForTesting(&copier);
   TrainerOptions options = onDevices(1);
   options.maxSteps = 3;
   trained(options, 0, /*most=*/1, [&](Run& run) {
@@ -145,7 +145,7 @@ TEST_F(DeviceTrainingLog, MakesTheHostWaitForALossOnlyAfterItHasQueuedTheNextOne
       trainer.on(TrainerEvent::kBeforeEvaluation, [&](TrainingContext&) { note("evaluate"); });
     };
   });
-  DeviceCopier::setForTesting(nullptr);
+  detail::libtorch::DeviceCopier::setForTesting(nullptr);
   notes_.erase(std::find(notes_.begin(), notes_.end(), "evaluate"), notes_.end());
   EXPECT_THAT(notes_, ElementsAre("compute a loss", "compute a loss", "wait for loss 1",
                                   "compute a loss", "wait for loss 2", "wait for loss 3"));

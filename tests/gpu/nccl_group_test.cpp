@@ -25,7 +25,7 @@
 namespace steptape {
 namespace {
 
-using detail::NcclGroup;
+using detail::ranks::NcclGroup;
 using std::chrono::milliseconds;
 using test::expectError;
 
@@ -141,8 +141,8 @@ TEST(NcclGroup, SaysWhyItWasAborted) {
 }
 
 TEST(NcclLibrary, KnowsWhichTypesNcclCanSum) {
-  EXPECT_EQ(detail::ncclType(DType::kBool), std::nullopt);
-  EXPECT_EQ(detail::ncclType(DType::kBFloat16), 9);
+  EXPECT_EQ(detail::ranks::ncclType(DType::kBool), std::nullopt);
+  EXPECT_EQ(detail::ranks::ncclType(DType::kBFloat16), 9);
 }
 
 }  // namespace

@@ -15,8 +15,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    const std::vector<steptape::Trace> traces = steptape::readChromeTrace(argv[1]);
-    steptape::writeChromeTrace(argv[2], traces).throwIfError();
+    const std::vector<steptape::Trace> traces = steptape::detail::profile::readChromeTrace(argv[1]);
+    steptape::detail::profile::writeChromeTrace(argv[2], traces).throwIfError();
   } catch (const steptape::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;

@@ -84,7 +84,7 @@ void ExpectationLog::histogram(std::string_view run, std::string_view tag, std::
 }
 
 void ExpectationLog::image(std::string_view run, std::string_view tag, std::int64_t step,
-                           const steptape::Pixels& pixels) {
+                           const steptape::detail::values::Pixels& pixels) {
   std::string line = begin("image", run, tag);
   append(&line, "step", step);
   append(&line, "width", std::int64_t{pixels.width});

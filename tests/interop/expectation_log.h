@@ -29,7 +29,7 @@ class ExpectationLog {
   void histogram(std::string_view run, std::string_view tag, std::int64_t step,
                  const std::vector<double>& values);
   void image(std::string_view run, std::string_view tag, std::int64_t step,
-             const steptape::Pixels& pixels);
+             const steptape::detail::values::Pixels& pixels);
   /// @param samples Channel by channel of each frame.
   void sound(std::string_view run, std::string_view tag, std::int64_t step,
              const std::vector<std::int16_t>& samples, int channels, int rate);

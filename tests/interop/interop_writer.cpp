@@ -155,8 +155,8 @@ void logHistograms(const Target& target) {
   log("integers", 0, {-3, -2, -1, 0, 1, 2, 3, 3});
 }
 
-steptape::Pixels pattern(int channels, int height, int width, int seed) {
-  steptape::Pixels pixels;
+steptape::detail::values::Pixels pattern(int channels, int height, int width, int seed) {
+  steptape::detail::values::Pixels pixels;
   pixels.width = width;
   pixels.height = height;
   pixels.channels = channels;
@@ -176,7 +176,7 @@ void logImages(const Target& target) {
   for (const int channels : {1, 3, 4}) {
     const std::string tag = "channels/" + std::to_string(channels);
     for (int step = 0; step < 12; ++step) {
-      const steptape::Pixels pixels = pattern(channels, 5 + step, 9, step);
+      const steptape::detail::values::Pixels pixels = pattern(channels, 5 + step, 9, step);
       writer.addImage(tag, {pixels.data.data(), {pixels.height, pixels.width, pixels.channels}},
                       step, rowsOfPixels);
       target.log->image(run, tag, step, pixels);
@@ -185,7 +185,7 @@ void logImages(const Target& target) {
 
   // As networks use them: planes of numbers from 0 to 1. Offset by half a level, so that rounding
   // is unambiguous.
-  const steptape::Pixels pixels = pattern(3, 7, 9, 0);
+  const steptape::detail::values::Pixels pixels = pattern(3, 7, 9, 0);
   std::vector<float> planes;
   for (std::size_t channel = 0; channel < 3; ++channel) {
     for (std::size_t i = channel; i < pixels.data.size(); i += 3) {
@@ -200,7 +200,7 @@ void logImages(const Target& target) {
   constexpr int kTileHeight = 2;
   constexpr int kTileWidth = 3;
   std::vector<std::uint8_t> tiles;
-  steptape::Pixels grid{8 * kTileWidth, 2 * kTileHeight, 1, {}};
+  steptape::detail::values::Pixels grid{8 * kTileWidth, 2 * kTileHeight, 1, {}};
   grid.data.resize(std::size_t{8} * kTileWidth * 2 * kTileHeight);
   for (int tile = 0; tile < kTiles; ++tile) {
     for (int y = 0; y < kTileHeight; ++y) {
@@ -309,7 +309,7 @@ void logMixedForms(const Target& target) {
     const std::vector<double> values = {curve(step), 1, 2, 3};
     writer.addHistogram("weights", values, step);
     target.log->histogram(run, "weights", step, values);
-    const steptape::Pixels pixels = pattern(3, 4, 5, static_cast<int>(step));
+    const steptape::detail::values::Pixels pixels = pattern(3, 4, 5, static_cast<int>(step));
     steptape::ImageOptions rowsOfPixels;
     rowsOfPixels.dataFormat = "HWC";
     writer.addImage("picture", {pixels.data.data(), {pixels.height, pixels.width, 3}}, step,

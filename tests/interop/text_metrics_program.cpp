@@ -20,6 +20,6 @@ int main(int argc, char** argv) {
   steptape::MachineSampler sampler(options);
   sampler.sample();
   std::this_thread::sleep_for(std::chrono::milliseconds(10));  // so that there are rates
-  const steptape::detail::LatestStep latest{12, 1700000000.25};
+  const steptape::detail::process::LatestStep latest{12, 1700000000.25};
   std::cout << textMetrics(sampler.sample(), {argv[2], "node7", 3}, latest);
 }

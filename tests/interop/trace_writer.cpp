@@ -258,11 +258,12 @@ steptape::Trace makeHeldUp(int rank, std::int64_t steps) {
 void writeFormats(const std::string& directory, const std::string& name,
                   const std::vector<steptape::Trace>& processes) {
   const std::string path = directory + "/" + name;
-  steptape::writeChromeTrace(path + ".json.gz", processes).throwIfError();
-  steptape::writePerfettoTrace(path + ".pftrace.gz", processes).throwIfError();
-  steptape::PerfettoTraceOptions options;
+  steptape::detail::profile::writeChromeTrace(path + ".json.gz", processes).throwIfError();
+  steptape::detail::profile::writePerfettoTrace(path + ".pftrace.gz", processes).throwIfError();
+  steptape::detail::profile::PerfettoTraceOptions options;
   options.compress = false;
-  steptape::writePerfettoTrace(path + ".pftrace", processes, options).throwIfError();
+  steptape::detail::profile::writePerfettoTrace(path + ".pftrace", processes, options)
+      .throwIfError();
 }
 
 /// Everything that a trace can hold; a job of two ranks; random traces.
@@ -308,10 +309,11 @@ void profileSteps(const std::string& logDir, int steps) {
 }
 
 void write(const std::string& logDir, const steptape::Trace& trace) {
-  steptape::XPlaneOptions options;
+  steptape::detail::profile::XPlaneOptions options;
   options.originNanos = kOrigin;
-  const std::string session = steptape::profileSessionName(kOrigin);
-  steptape::writeXPlane(steptape::xplanePath(logDir, session, trace), trace, options)
+  const std::string session = steptape::detail::profile::profileSessionName(kOrigin);
+  steptape::detail::profile::writeXPlane(
+      steptape::detail::profile::xplanePath(logDir, session, trace), trace, options)
       .throwIfError();
 }
 
@@ -333,7 +335,8 @@ int main(int argc, char** argv) {
     } else if (what == "kernels") {
       const steptape::Trace kernels = makeKernels(std::stoi(arguments[2]));
       write(arguments[1], kernels);
-      steptape::writeChromeTrace(arguments[1] + "/kernels.pt.trace.json.gz", kernels)
+      steptape::detail::profile::writeChromeTrace(arguments[1] + "/kernels.pt.trace.json.gz",
+                                                  kernels)
           .throwIfError();
     } else if (what == "ranks") {
       write(arguments[1], makeRanks(std::stoi(arguments[2])));

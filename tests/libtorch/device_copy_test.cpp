@@ -28,7 +28,7 @@ using ::testing::SizeIs;
 
 /// Regards every tensor as one on a device, and copies it when the test requests it. Like a queue,
 /// it reads the tensor's elements as they were when the copy was queued.
-class FakeDeviceCopier final : public DeviceCopier {
+class FakeDeviceCopier final : public detail::libtorch::DeviceCopier {
  public:
   FakeDeviceCopier() { setForTesting(this); }
   ~FakeDeviceCopier() override {
@@ -141,8 +141,8 @@ TEST_F(DeviceTensorTest, AComplexTensorIsRefusedBeforeACopyIsQueued) {
 }
 
 TEST(DeviceCopier, LeavesTensorsInMainMemoryAlone) {
-  EXPECT_FALSE(DeviceCopier::current().canCopy(torch::ones({2})));
-  EXPECT_FALSE(DeviceCopier::current().canCopy(torch::ones({2}, torch::kMeta)));
+  EXPECT_FALSE(detail::libtorch::DeviceCopier::current().canCopy(torch::ones({2})));
+  EXPECT_FALSE(detail::libtorch::DeviceCopier::current().canCopy(torch::ones({2}, torch::kMeta)));
 }
 
 }  // namespace

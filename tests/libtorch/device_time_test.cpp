@@ -165,8 +165,8 @@ TEST(DeviceTime, IsARowOfItsStreamInTheTrace) {
     EXPECT_TRUE(profiler.flush().ok());
   }
   ASSERT_THAT(traces, SizeIs(1));
-  const std::string path = dir.string() + "/" + chromeTraceFileName(traces[0]);
-  for (const Trace& trace : {traces[0], readChromeTrace(path).at(0)}) {
+  const std::string path = dir.string() + "/" + detail::profile::chromeTraceFileName(traces[0]);
+  for (const Trace& trace : {traces[0], detail::profile::readChromeTrace(path).at(0)}) {
     const auto stream = std::find_if(trace.threads.begin(), trace.threads.end(),
                                      [](const TraceThread& thread) { return thread.device == 0; });
     ASSERT_NE(stream, trace.threads.end());

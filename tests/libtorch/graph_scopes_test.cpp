@@ -7,16 +7,17 @@ namespace steptape {
 namespace {
 
 TEST(GraphScopes, ShortenTypesToTheirUserVisibleNames) {
-  EXPECT_EQ(shortTypeName("torch::nn::Conv2dImpl"), "Conv2d");
-  EXPECT_EQ(shortTypeName("(anonymous namespace)::Net"), "Net");
-  EXPECT_EQ(shortTypeName("a::(anonymous namespace)::f(int, b::C)::Net"), "Net");
-  EXPECT_EQ(shortTypeName("a::Block<64, b::ReLUImpl>"), "Block<64, ReLUImpl>");
-  EXPECT_EQ(shortTypeName("Impl"), "Impl");
+  EXPECT_EQ(detail::libtorch::shortTypeName("torch::nn::Conv2dImpl"), "Conv2d");
+  EXPECT_EQ(detail::libtorch::shortTypeName("(anonymous namespace)::Net"), "Net");
+  EXPECT_EQ(detail::libtorch::shortTypeName("a::(anonymous namespace)::f(int, b::C)::Net"), "Net");
+  EXPECT_EQ(detail::libtorch::shortTypeName("a::Block<64, b::ReLUImpl>"), "Block<64, ReLUImpl>");
+  EXPECT_EQ(detail::libtorch::shortTypeName("Impl"), "Impl");
 }
 
 TEST(GraphScopes, ShareTheirFirstLevels) {
-  EXPECT_EQ(commonScope({"Net", "a", "b"}, {"Net", "a", "c"}), (Scope{"Net", "a"}));
-  EXPECT_EQ(commonScope({"Net"}, {"Net", "a"}), Scope{"Net"});
+  EXPECT_EQ(detail::libtorch::commonScope({"Net", "a", "b"}, {"Net", "a", "c"}),
+            (detail::libtorch::Scope{"Net", "a"}));
+  EXPECT_EQ(detail::libtorch::commonScope({"Net"}, {"Net", "a"}), detail::libtorch::Scope{"Net"});
 }
 
 }  // namespace

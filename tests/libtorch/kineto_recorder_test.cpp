@@ -20,7 +20,7 @@ namespace steptape {
 namespace {
 
 namespace peer = torch::autograd::profiler;
-using detail::DeviceActivity;
+using detail::profile::DeviceActivity;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::Each;
@@ -61,7 +61,7 @@ std::vector<std::string> namesOf(const std::vector<DeviceActivity>& activities) 
 }
 
 TEST(KinetoRecorder, StartsAndStopsRepeatedly) {
-  KinetoRecorder recorder;
+  detail::libtorch::KinetoRecorder recorder;
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(recorder.start(), "");
     std::vector<DeviceActivity> activities;
@@ -70,7 +70,7 @@ TEST(KinetoRecorder, StartsAndStopsRepeatedly) {
 }
 
 TEST(KinetoRecorder, RecordsNoOperators) {
-  KinetoRecorder recorder;
+  detail::libtorch::KinetoRecorder recorder;
   ASSERT_EQ(recorder.start(), "");
   const at::Tensor product = at::mm(at::ones({8, 8}), at::ones({8, 8}));
   std::vector<DeviceActivity> activities;
@@ -79,7 +79,7 @@ TEST(KinetoRecorder, RecordsNoOperators) {
 }
 
 TEST(KinetoRecorder, StopsOnAnotherThreadThanItStarts) {
-  KinetoRecorder recorder;
+  detail::libtorch::KinetoRecorder recorder;
   ASSERT_EQ(recorder.start(), "");
   std::string problem = "not stopped";
   std::thread([&] {
@@ -92,7 +92,7 @@ TEST(KinetoRecorder, StopsOnAnotherThreadThanItStarts) {
 
 TEST(KinetoRecorder, LeavesAnotherProfilerAlone) {
   PeerProfiler peerProfiler;
-  KinetoRecorder recorder;
+  detail::libtorch::KinetoRecorder recorder;
   EXPECT_THAT(recorder.start(), HasSubstr("another profiler uses LibTorch's Kineto"));
   std::vector<DeviceActivity> activities;
   EXPECT_EQ(recorder.stop(&activities), "");
@@ -102,7 +102,7 @@ TEST(KinetoRecorder, LeavesAnotherProfilerAlone) {
 
 #if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 12)
 TEST(KinetoRecorder, NoticesThatAnotherProfilerHasCanceledIt) {
-  KinetoRecorder recorder;
+  detail::libtorch::KinetoRecorder recorder;
   ASSERT_EQ(recorder.start(), "");
   PeerProfiler peerProfiler;
   std::vector<DeviceActivity> activities;
@@ -127,7 +127,7 @@ TEST(KinetoRecorder, KeepsItsSessionIfLibTorchsProfilerFailsToStart) {
 
 TEST(KinetoRecorder, LetsLibTorchsProfilerWorkAfterIt) {
   {
-    KinetoRecorder recorder;
+    detail::libtorch::KinetoRecorder recorder;
     ASSERT_EQ(recorder.start(), "");
     std::vector<DeviceActivity> activities;
     recorder.stop(&activities);
@@ -138,7 +138,7 @@ TEST(KinetoRecorder, LetsLibTorchsProfilerWorkAfterIt) {
 }
 
 TEST(KinetoRecorder, IsNotUsedWithoutACudaDevice) {
-  if (KinetoRecorder::isUseful()) {
+  if (detail::libtorch::KinetoRecorder::isUseful()) {
     GTEST_SKIP() << "this machine has a CUDA device; see tests/gpu";
   }
   std::vector<std::string> problems;
@@ -147,7 +147,7 @@ TEST(KinetoRecorder, IsNotUsedWithoutACudaDevice) {
   options.onError = [&](const Status& status) { problems.push_back(status.message()); };
   OpProfiler profiler(options);
   // A session would be active now, and would keep LibTorch's profiler from having its own.
-  KinetoRecorder recorder;
+  detail::libtorch::KinetoRecorder recorder;
   EXPECT_EQ(recorder.start(), "");
   std::vector<DeviceActivity> activities;
   EXPECT_EQ(recorder.stop(&activities), "");

@@ -261,8 +261,8 @@ TEST(OpTrace, RecordsAllocationsAndDeallocations) {
 
 TEST(OpTrace, TellsTheStateOfTheProcessTheMemoryOfItsDevice) {
   const test::OwnBlackBoxes boxes;
-  detail::StatePage::keep();
-  ASSERT_NE(detail::StatePage::current(), nullptr);
+  detail::process::StatePage::keep();
+  ASSERT_NE(detail::process::StatePage::current(), nullptr);
   OpProfilerOptions options;
   options.memory = true;
   {
@@ -271,8 +271,8 @@ TEST(OpTrace, TellsTheStateOfTheProcessTheMemoryOfItsDevice) {
     c10::reportMemoryUsageToProfiler(&block, 4096, 70000, 80000, c10::Device(c10::kCUDA, 0));
     c10::reportMemoryUsageToProfiler(&block, 512, 600, 0, c10::Device(c10::kCPU));
   }
-  detail::RankState state;
-  ASSERT_TRUE(readRankState(detail::StatePage::current()->box(), &state).ok());
+  detail::process::RankState state;
+  ASSERT_TRUE(readRankState(detail::process::StatePage::current()->box(), &state).ok());
   EXPECT_EQ(state.deviceBytes, 70000);
 }
 

@@ -11,7 +11,8 @@ namespace steptape {
 namespace {
 
 bool shareElements(const torch::Tensor& a, const torch::Tensor& b) {
-  return shareElements(TensorLayout(a), TensorLayout(b));
+  return detail::libtorch::shareElements(detail::libtorch::TensorLayout(a),
+                                         detail::libtorch::TensorLayout(b));
 }
 
 TEST(SharedElements, AreTheCommonElementsOfSlices) {

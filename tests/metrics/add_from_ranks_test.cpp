@@ -50,7 +50,9 @@ struct GrayRow {
   TensorView view() const {
     return {pixels.data(), {1, 1, static_cast<std::int64_t>(pixels.size())}};
   }
-  std::string png() const { return encodePng(imagePixels(view(), "CHW")); }
+  std::string png() const {
+    return detail::values::encodePng(detail::values::imagePixels(view(), "CHW"));
+  }
 
   std::vector<std::uint8_t> pixels;
 };

@@ -21,8 +21,8 @@
 namespace steptape {
 namespace {
 
-using detail::Backend;
-using detail::ScalarRing;
+using detail::log::Backend;
+using detail::log::ScalarRing;
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
 
@@ -58,11 +58,11 @@ class DeferredReduce : public test::WriterOnRanks {
     std::promise<void> stopped;
     std::future<void> hasStopped = stopped.get_future();
     auto sharedStopped = std::make_shared<std::promise<void>>(std::move(stopped));
-    detail::DeferredScalars::add(writer, 0, 1, 0,
-                                 [shared, sharedStopped](detail::DeferredScalars::Sink&) {
-                                   sharedStopped->set_value();
-                                   shared->wait_for(std::chrono::seconds(30));
-                                 });
+    detail::log::DeferredScalars::add(writer, 0, 1, 0,
+                                      [shared, sharedStopped](detail::log::DeferredScalars::Sink&) {
+                                        sharedStopped->set_value();
+                                        shared->wait_for(std::chrono::seconds(30));
+                                      });
     EXPECT_EQ(hasStopped.wait_for(std::chrono::seconds(30)), std::future_status::ready);
     return Backend::producer().ring.waiting();
   }

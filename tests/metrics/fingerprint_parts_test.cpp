@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::metrics {
 namespace {
 
 using Sums = std::array<double, FingerprintParts::kDoubles>;
@@ -52,4 +52,4 @@ TEST(FingerprintParts, SeeADifferenceInEveryBit) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::metrics

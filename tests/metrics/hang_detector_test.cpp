@@ -8,8 +8,8 @@
 namespace steptape {
 namespace {
 
-using detail::HangDetector;
-using detail::RunPhase;
+using detail::metrics::HangDetector;
+using detail::process::RunPhase;
 
 /// A process that is looked at once a second, by the default limits: at least 60 s, 10 times the
 /// usual time, at first 1800 s.

@@ -32,11 +32,11 @@ TEST_F(HangWatchdogTest, EndsTheJobAtTheThreadThatHangs) {
   });
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT) << status;
   EXPECT_THAT(test::contentOf(told()), HasSubstr("the job ends now"));
-  const detail::RankState last = state();
+  const detail::process::RankState last = state();
   EXPECT_EQ(last.death.signal, SIGABRT);
   EXPECT_THAT(last.lastError, StartsWith("no step has ended for "));
   ASSERT_FALSE(last.threads.empty());
-  EXPECT_EQ(last.death.tid, detail::mainThread(last)->tid);
+  EXPECT_EQ(last.death.tid, detail::process::mainThread(last)->tid);
   EXPECT_NE(last.death.tid, last.process.pid);
 }
 

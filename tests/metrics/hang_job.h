@@ -53,7 +53,7 @@ class HangWatchdogTest : public StateTest {
   }
 
   static void noteStep(SummaryWriter&, std::int64_t step) {
-    detail::StatePage::current()->noteStep(step);
+    detail::process::StatePage::current()->noteStep(step);
   }
 
   /// Hangs until the watchdog has told, but not for more than a bound.

@@ -30,14 +30,14 @@ using test::CountingTransport;
 using test::TransportCounts;
 
 /// A rank that is a thread, whose transport counts.
-class CountedRank final : public detail::EngineCommunicator {
+class CountedRank final : public detail::ranks::EngineCommunicator {
  public:
   static std::shared_ptr<CountedRank> make(Communicator& threads) {
-    std::vector<detail::GroupMap::Place> places(static_cast<std::size_t>(threads.size()),
-                                                {0, threads.nodeName()});
-    auto moving = std::make_shared<detail::NodeTransport>(
-        threads.allocateNodeMemory(detail::NodeTransport::bytesFor(threads.size())),
-        detail::GroupMap(std::move(places), threads.rank()));
+    std::vector<detail::ranks::GroupMap::Place> places(static_cast<std::size_t>(threads.size()),
+                                                       {0, threads.nodeName()});
+    auto moving = std::make_shared<detail::ranks::NodeTransport>(
+        threads.allocateNodeMemory(detail::ranks::NodeTransport::bytesFor(threads.size())),
+        detail::ranks::GroupMap(std::move(places), threads.rank()));
     return std::make_shared<CountedRank>(std::make_shared<CountingTransport>(std::move(moving)));
   }
 
@@ -46,7 +46,7 @@ class CountedRank final : public detail::EngineCommunicator {
 
   const TransportCounts& counts() const { return transport_->counts(); }
   std::shared_ptr<NodeMemory> allocateNodeMemory(std::size_t bytes, std::string* why) override {
-    return detail::PosixNodeMemory::tryMake(*this, map(), bytes, why, {});
+    return detail::ranks::PosixNodeMemory::tryMake(*this, map(), bytes, why, {});
   }
 
  private:
@@ -151,7 +151,7 @@ TEST(ManyRanks, ShareTheMemoryOfTheirNodeWithoutHoldingTheTextsOfAll) {
 TEST(ManyRanks, LearnWhichRankFailed) {
   costs(kFew, [](const std::shared_ptr<CountedRank>& world, const std::string&) {
     try {
-      detail::runOnAllRanks(*world, "work", [&] {
+      detail::ranks::runOnAllRanks(*world, "work", [&] {
         if (world->rank() == 1) {
           throw Error(ErrorCode::kIoError, "no disk");
         }

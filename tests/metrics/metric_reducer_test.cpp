@@ -15,7 +15,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::metrics {
 namespace {
 
 using ::steptape::test::CountingCommunicator;
@@ -507,4 +507,4 @@ TEST(MetricReducerArguments, LimitTheNumberOfQueuedMetrics) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::metrics

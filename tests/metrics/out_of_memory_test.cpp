@@ -134,7 +134,7 @@ class LoggingRank {
 
 void expectWholeFiles(const std::string& directory) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
-    if (detail::isEventFileName(entry.path().filename().string())) {
+    if (detail::events::isEventFileName(entry.path().filename().string())) {
       for (const Finding& finding : checkEventFile(entry.path().string()).findings) {
         EXPECT_FALSE(finding.isLoss()) << finding.message;
       }

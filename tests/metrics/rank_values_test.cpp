@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::metrics {
 namespace {
 
 /// Returns the values in the form in which ranks send them, one metric each.
@@ -95,4 +95,4 @@ TEST(RankValues, RefuseARankThatSentFewerMetrics) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::metrics

@@ -14,7 +14,7 @@
 
 // The message, and that it is complete when the last metric is queued. metric_reducer_test.cpp
 // tests the results.
-namespace steptape::detail {
+namespace steptape::detail::metrics {
 namespace {
 
 using ::testing::ElementsAre;
@@ -151,4 +151,4 @@ TEST(MetricTotalsPool, LivesUntilTheLastTotalsAreReturned) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::metrics

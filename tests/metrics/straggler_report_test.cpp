@@ -259,29 +259,30 @@ TEST_F(StragglerReportTest, RejectsInvalidOptions) {
   });
 }
 
-detail::StragglerAnalysis analyze(const std::vector<detail::PartSeconds>& secondsByRank) {
-  return detail::analyzeStragglers({{"input", true}, {"forward", true}, {"wait", false}},
-                                   secondsByRank);
+detail::metrics::StragglerAnalysis analyze(
+    const std::vector<detail::metrics::PartSeconds>& secondsByRank) {
+  return detail::metrics::analyzeStragglers({{"input", true}, {"forward", true}, {"wait", false}},
+                                            secondsByRank);
 }
 
 TEST(StragglerAnalysis, ComparesTwoRanksWithTheFasterOne) {
-  const detail::StragglerAnalysis analysis = analyze({{0.001, 0, 0.002}, {0.003, 0, 0}});
+  const detail::metrics::StragglerAnalysis analysis = analyze({{0.001, 0, 0.002}, {0.003, 0, 0}});
   EXPECT_EQ(analysis.work.slowestRank, 1);
   EXPECT_DOUBLE_EQ(analysis.slowdown, 3);
 }
 
 TEST(StragglerAnalysis, NamesThePartWithTheLargestDelayNotTheLongestPart) {
-  const detail::PartSeconds normal{0.001, 0.200, 0.050};
-  const detail::PartSeconds slow{0.051, 0.210, 0};
-  const detail::StragglerAnalysis analysis = analyze({normal, slow, normal});
+  const detail::metrics::PartSeconds normal{0.001, 0.200, 0.050};
+  const detail::metrics::PartSeconds slow{0.051, 0.210, 0};
+  const detail::metrics::StragglerAnalysis analysis = analyze({normal, slow, normal});
   EXPECT_EQ(analysis.work.slowestRank, 1);
   EXPECT_EQ(analysis.parts[analysis.slowestPart].part.name, std::string("input"));
 }
 
 TEST(StragglerAnalysis, DoesNotCountWaitingAsWork) {
-  const detail::PartSeconds waiting{0, 0.001, 5};
-  const detail::PartSeconds working{0, 0.002, 0};
-  const detail::StragglerAnalysis analysis = analyze({waiting, working, waiting});
+  const detail::metrics::PartSeconds waiting{0, 0.001, 5};
+  const detail::metrics::PartSeconds working{0, 0.002, 0};
+  const detail::metrics::StragglerAnalysis analysis = analyze({waiting, working, waiting});
   EXPECT_EQ(analysis.work.slowestRank, 1);
   EXPECT_DOUBLE_EQ(analysis.slowdown, 2);
   EXPECT_EQ(analysis.parts[analysis.slowestPart].part.name, std::string("forward"));

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 void add(Coverage& coverage, const std::vector<SpanRecord>& records,
@@ -61,4 +61,4 @@ TEST(Coverage, CountsNoMomentTwiceAfterOldGapsBecameFinal) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

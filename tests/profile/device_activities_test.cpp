@@ -20,7 +20,7 @@
 
 #include <gmock/gmock.h>
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 using ::testing::Each;
@@ -107,7 +107,7 @@ class DeviceActivitiesTest : public ::testing::Test {
   /// Takes a window, as lines "row name".
   std::vector<std::string> take(std::uint64_t since, std::uint64_t until) {
     std::vector<std::string> lines;
-    activities_.take(since, until, [&](const SpanBatch& batch) {
+    activities_.take(since, until, [&](const process::SpanBatch& batch) {
       for (const SpanRecord& record : batch.records) {
         lines.push_back((batch.device < 0 ? "host" : "device " + std::to_string(batch.device)) +
                         " " + std::to_string(record.correlation()) + " " + spanName(record.nameId));
@@ -276,13 +276,13 @@ TEST_F(DeviceActivitiesTest, KeepsTheFactsOfAKernel) {
 }
 
 TEST_F(DeviceActivitiesTest, NestInTheOperatorsOfATrace) {
-  SpanCollector collector;
+  process::SpanCollector collector;
   collector.startRecording();
   ASSERT_TRUE(activities_.start());
   const std::uint64_t since = readTicks();
   TraceRecords records(since, 1000);
   OpStatsBuilder stats(since);
-  const auto add = [&](const SpanBatch& batch) {
+  const auto add = [&](const process::SpanBatch& batch) {
     records.add(batch);
     stats.add(batch);
   };
@@ -326,7 +326,7 @@ TEST_F(DeviceActivitiesTest, CountOncePerKernelWhereOperatorsAreSampled) {
   const std::int64_t at = now();
   device_.next = {kernel("sampled sgemm", 5, at, at + kMicrosecond)};
   activities_.take(0, readTicks() + 1'000'000'000,
-                   [&](const SpanBatch& batch) { stats.add(batch); });
+                   [&](const process::SpanBatch& batch) { stats.add(batch); });
   const TickConverter converter;
   for (const OpStats& op : stats.build(readTicks(), converter).operators) {
     EXPECT_EQ(op.calls, 1U) << op.name;
@@ -344,7 +344,7 @@ class ActivitySource : public SpanSource {
   double measureNanosPerSpan() override { return 0; }
   void switchOff() noexcept override { activities_.pause(); }
   void takeDeviceSpans(std::uint64_t since, std::uint64_t until, bool waits,
-                       const std::function<void(const SpanBatch&)>& sink) override {
+                       const std::function<void(const process::SpanBatch&)>& sink) override {
     if (waits) {
       activities_.take(since, until, sink);
     }
@@ -434,4 +434,4 @@ TEST(ActivityClock, MovesAsLittleAsACallRequires) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

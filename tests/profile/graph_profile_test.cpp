@@ -304,7 +304,7 @@ std::vector<std::string> sessionRuns(const std::string& directory) {
     std::string_view payload;
     while (reader.next(&payload) == ReadOutcome::kRecord) {
       event::Event event;
-      decodeEvent(payload, &event).throwIfError();
+      detail::events::decodeEvent(payload, &event).throwIfError();
       if (const auto* const run = std::get_if<event::TaggedRunMetadata>(&event.what)) {
         tags.push_back(run->tag);
       }

@@ -27,7 +27,7 @@ class OpStatsTest : public ::testing::Test {
 
   static constexpr std::uint64_t kWindowStart = 100;
   static constexpr std::uint64_t kWindowEnd = 200;
-  detail::OpStatsBuilder builder_{kWindowStart * kUnit};
+  detail::profile::OpStatsBuilder builder_{kWindowStart * kUnit};
 };
 
 TEST_F(OpStatsTest, TakesTheTimeOfDirectChildrenFromTheirParentOnly) {
@@ -59,7 +59,7 @@ TEST_F(OpStatsTest, CountsTheSpansOfADeviceOnTopOfThoseOfThreads) {
     kernel.startTicks *= kUnit;
     kernel.endTicks *= kUnit;
   }
-  SpanBatch stream = batch(kernels, 1, 2);
+  detail::process::SpanBatch stream = batch(kernels, 1, 2);
   stream.device = 0;
   add({span("child", 1, 111, 114)}, 1);
   builder_.add(stream);  // a stream with the number of that thread

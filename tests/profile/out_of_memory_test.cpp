@@ -92,7 +92,7 @@ void expectWholeFiles(const std::string& directory) {
     EXPECT_EQ(name.find(".tmp"), std::string::npos) << name;
     if (name.find(".pt.trace.json") != std::string::npos) {
       std::vector<Trace> traces;
-      EXPECT_NO_THROW(traces = readChromeTrace(entry.path().string())) << name;
+      EXPECT_NO_THROW(traces = detail::profile::readChromeTrace(entry.path().string())) << name;
       EXPECT_EQ(traces.size(), 1U);
     }
   }

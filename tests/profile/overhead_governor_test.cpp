@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 struct Steps {
@@ -93,4 +93,4 @@ TEST(OverheadGovernor, FollowsStepsThatBecomeMoreExpensive) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

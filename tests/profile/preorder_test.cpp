@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 using ::testing::ElementsAre;
@@ -73,4 +73,4 @@ TEST(Preorder, OrdersAnySpansByTheirStarts) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 using ::testing::HasSubstr;
@@ -86,4 +86,4 @@ TEST(ProfileGuide, IsEmptyWithoutStepsAndFiles) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

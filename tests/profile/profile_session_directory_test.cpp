@@ -11,7 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 using std::chrono::milliseconds;
@@ -93,4 +93,4 @@ TEST_F(ProfileSessionDirectoryTest, JoinsTheFilesOfRanksThatDidNotSeeEachOther) 
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

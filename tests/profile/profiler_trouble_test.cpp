@@ -197,7 +197,8 @@ TEST(ProfilerTrouble, LeavesAProfilerUnharmedWhenAnotherOneIsRefused) {
   EXPECT_TRUE(profiler.flush().ok());
   EXPECT_EQ(find(profiler.profile(), "step").calls, 3U);
   ASSERT_THAT(chromeTracesIn(dir.path()), SizeIs(1));
-  EXPECT_THAT(readChromeTrace(chromeTracesIn(dir.path())[0]).at(0).steps, SizeIs(3));
+  EXPECT_THAT(detail::profile::readChromeTrace(chromeTracesIn(dir.path())[0]).at(0).steps,
+              SizeIs(3));
 }
 
 TEST(ProfilerTrouble, WritesIntoItsFilesHowManySpansAFullRingDropped) {
@@ -215,10 +216,10 @@ TEST(ProfilerTrouble, WritesIntoItsFilesHowManySpansAFullRingDropped) {
   ASSERT_GT(dropped, 0U);
   const std::string chrome = chromeTracesIn(dir.path()).at(0);
   std::string bytes;
-  ASSERT_TRUE(detail::readWholeFile(chrome, bytes).ok());
+  ASSERT_TRUE(detail::base::readWholeFile(chrome, bytes).ok());
   EXPECT_THAT(gunzipped(bytes), HasSubstr("\"dropped " + std::to_string(dropped) + " spans\""));
-  EXPECT_EQ(readChromeTrace(chrome).at(0).dropped, dropped);
-  EXPECT_EQ(readXPlane(xplanesIn(dir.path()).at(0)).dropped, dropped);
+  EXPECT_EQ(detail::profile::readChromeTrace(chrome).at(0).dropped, dropped);
+  EXPECT_EQ(detail::profile::readXPlane(xplanesIn(dir.path()).at(0)).dropped, dropped);
 }
 
 TEST(ProfilerTrouble, RecordsTheThreadsThatAStepStarts) {
@@ -276,7 +277,7 @@ TEST(ProfilerTrouble, ContinuesOnAFullDiskAndLeavesOnlyCompleteFiles) {
   ASSERT_THAT(xplanesIn(dir.path()), SizeIs(2));
   std::vector<std::size_t> spans;
   for (const std::string& file : chromeTracesIn(dir.path())) {
-    spans.push_back(readChromeTrace(file).at(0).threads.at(0).spans.size());
+    spans.push_back(detail::profile::readChromeTrace(file).at(0).threads.at(0).spans.size());
   }
   EXPECT_THAT(spans, ElementsAre(kFew, kMany));
   const auto sessions = fs::directory_iterator(dir.path() / "plugins" / "profile");
@@ -307,13 +308,13 @@ TEST(ProfilerTrouble, LeavesValidFilesWhenTheJobIsKilled) {
   const std::vector<std::string> chromeTraces = chromeTracesIn(dir.path());
   EXPECT_GE(chromeTraces.size(), 3U);
   for (const std::string& file : chromeTraces) {
-    const std::vector<Trace> traces = readChromeTrace(file);
+    const std::vector<Trace> traces = detail::profile::readChromeTrace(file);
     ASSERT_THAT(traces, SizeIs(1)) << file;
     EXPECT_THAT(traces[0].steps, SizeIs(1)) << file;
     EXPECT_EQ(traces[0].threads.at(0).spans.size() + traces[0].dropped, 20'000U) << file;
   }
   for (const std::string& file : xplanesIn(dir.path())) {
-    EXPECT_THAT(readXPlane(file).steps, SizeIs(1)) << file;
+    EXPECT_THAT(detail::profile::readXPlane(file).steps, SizeIs(1)) << file;
   }
 }
 

@@ -14,7 +14,7 @@
 namespace steptape {
 namespace {
 
-using detail::RankExchange;
+using detail::profile::RankExchange;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using testing::runRanksShared;

@@ -21,8 +21,8 @@ inline SpanRecord span(std::string_view name, std::uint8_t depth, std::uint64_t 
   return {start, end, SpanRecord::kNoPayload, id, 0, depth, SpanKind::kOperator, flags, 0};
 }
 
-inline SpanBatch batch(const std::vector<SpanRecord>& records, std::uint64_t threadId = 1,
-                       std::uint64_t dropped = 0) {
+inline detail::process::SpanBatch batch(const std::vector<SpanRecord>& records,
+                                        std::uint64_t threadId = 1, std::uint64_t dropped = 0) {
   return {threadId, "", ArrayView<const SpanRecord>(records.data(), records.size()), dropped};
 }
 

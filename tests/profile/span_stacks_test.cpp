@@ -52,7 +52,7 @@ std::map<std::string, std::string> argumentsOf(const Trace& trace) {
 
 TEST(CallStacks, AreTheZonesAndScopesAroundAnOperator) {
   Trace trace = smallStep().build();
-  detail::addCallStacks(&trace);
+  detail::profile::addCallStacks(&trace);
   auto arguments = argumentsOf(trace);
   EXPECT_EQ(arguments["aten::addmm"], R"("Call stack": "step;forward")");
   EXPECT_EQ(arguments["aten::add_"], R"("Call stack": "step")");
@@ -61,7 +61,7 @@ TEST(CallStacks, AreTheZonesAndScopesAroundAnOperator) {
 
 TEST(CallStacks, OfBackwardOperatorsAreThoseOfTheirForwardOperators) {
   Trace trace = smallStep().build();
-  detail::addCallStacks(&trace);
+  detail::profile::addCallStacks(&trace);
   auto arguments = argumentsOf(trace);
   EXPECT_EQ(arguments["AddmmBackward0"], R"("Call stack": "step;forward")");
   EXPECT_EQ(arguments["aten::mm"], R"("Call stack": "step;forward")");
@@ -76,7 +76,7 @@ TEST(CallStacks, KeepWhatElseIsKnownOfACall) {
   builder.span("step", SpanKind::kZone, 0, 100).with(details).op("a", 10, 20).op("b", 20, 30);
   Trace trace = builder.build();
   const std::size_t before = trace.details.size();
-  detail::addCallStacks(&trace);
+  detail::profile::addCallStacks(&trace);
   EXPECT_EQ(trace.details.size(), before + 1) << "equal calls share their details";
   const SpanDetails& noted = trace.details.back();
   EXPECT_EQ(noted.shapes, "[[2, 3]]");
@@ -87,9 +87,9 @@ TEST(CallStacks, SurviveInAChromeTraceAsKinetoCallsThem) {
   const testing::TempDir dir;
   const std::string path = dir.string() + "/trace.json";
   Trace trace = smallStep().build();
-  detail::addCallStacks(&trace);
-  ASSERT_TRUE(writeChromeTrace(path, trace).ok());
-  const std::vector<Trace> read = readChromeTrace(path);
+  detail::profile::addCallStacks(&trace);
+  ASSERT_TRUE(detail::profile::writeChromeTrace(path, trace).ok());
+  const std::vector<Trace> read = detail::profile::readChromeTrace(path);
   ASSERT_EQ(read.size(), 1U);
   EXPECT_EQ(argumentsOf(read[0])["aten::mm"], R"("Call stack": "step;forward")");
 }
@@ -98,9 +98,10 @@ TEST(CallStacks, SurviveInAProfileForXprof) {
   const testing::TempDir dir;
   const std::string path = dir.string() + "/host.xplane.pb";
   Trace trace = smallStep().build();
-  detail::addCallStacks(&trace);
-  ASSERT_TRUE(writeXPlane(path, trace).ok());
-  EXPECT_EQ(argumentsOf(readXPlane(path))["aten::mm"], R"("Call stack": "step;forward")");
+  detail::profile::addCallStacks(&trace);
+  ASSERT_TRUE(detail::profile::writeXPlane(path, trace).ok());
+  EXPECT_EQ(argumentsOf(detail::profile::readXPlane(path))["aten::mm"],
+            R"("Call stack": "step;forward")");
 }
 
 TEST(CallStacks, AreRecordedAndLoggedIfRequested) {
@@ -115,8 +116,9 @@ TEST(CallStacks, AreRecordedAndLoggedIfRequested) {
       Profiler profiler(options);
       {
         STEPTAPE_ZONE("step");
-        detail::beginSpan(SpanKind::kOperator, "aten::mm", 0, SpanRecord::kNoPayload, &made);
-        detail::endSpan(&made);
+        detail::process::beginSpan(SpanKind::kOperator, "aten::mm", 0, SpanRecord::kNoPayload,
+                                   &made);
+        detail::process::endSpan(&made);
       }
     }
     EXPECT_EQ(argumentsOf(made)["aten::mm"], wanted ? R"("Call stack": "step")" : "");

@@ -15,7 +15,7 @@
 namespace steptape {
 namespace {
 
-using detail::TimeInterval;
+using detail::profile::TimeInterval;
 using ::testing::ElementsAre;
 
 std::int64_t partsOf(const StepSummary& step) {
@@ -200,14 +200,14 @@ TEST(Summarize, CountsOnlyTimeOfTheWindowAsCovered) {
 
 TEST(TimeIntervals, AreUnitedAndSubtracted) {
   std::vector<TimeInterval> a{{50, 60}, {0, 10}, {10, 20}, {15, 30}, {70, 90}};
-  detail::unite(&a);
+  detail::profile::unite(&a);
   EXPECT_THAT(a, ElementsAre(TimeInterval(0, 30), TimeInterval(50, 60), TimeInterval(70, 90)));
-  EXPECT_THAT(detail::without(a, {{5, 10}, {20, 55}, {58, 75}, {80, 85}}),
+  EXPECT_THAT(detail::profile::without(a, {{5, 10}, {20, 55}, {58, 75}, {80, 85}}),
               ElementsAre(TimeInterval(0, 5), TimeInterval(10, 20), TimeInterval(55, 58),
                           TimeInterval(75, 80), TimeInterval(85, 90)));
-  EXPECT_THAT(detail::without(a, {{-10, 100}}), ElementsAre());
-  EXPECT_EQ(detail::without(a, {}), a);
-  detail::CommonTime common(a);
+  EXPECT_THAT(detail::profile::without(a, {{-10, 100}}), ElementsAre());
+  EXPECT_EQ(detail::profile::without(a, {}), a);
+  detail::profile::CommonTime common(a);
   EXPECT_EQ(common.with({-5, 55}), 35);
   EXPECT_EQ(common.with({20, 80}), 30);
   EXPECT_EQ(common.with({90, 95}), 0);

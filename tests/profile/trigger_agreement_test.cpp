@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 using testing::RunRanksOptions;
@@ -109,4 +109,4 @@ TEST(TriggerAgreementOnANode, IsOverForTheOthersWhenARankLeaves) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

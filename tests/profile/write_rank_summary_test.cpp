@@ -172,7 +172,8 @@ TEST_F(WriteRankSummary, IsTheSameForSerializedProfiles) {
   ranks[1].profile.dropped = 3;
   ranks[1].profile.operators[0].kind = SpanKind::kBackward;
   for (const RankProfile& rank : ranks) {
-    const RankProfile back = detail::decodeRankProfile(detail::encodeRankProfile(rank));
+    const RankProfile back =
+        detail::profile::decodeRankProfile(detail::profile::encodeRankProfile(rank));
     EXPECT_EQ(back.nodeName, rank.nodeName);
     EXPECT_EQ(back.profile.steps, rank.profile.steps);
     EXPECT_EQ(back.profile.dropped, rank.profile.dropped);
@@ -197,9 +198,9 @@ TEST_F(WriteRankSummary, IsTheSameForSerializedProfiles) {
 }
 
 TEST(RankProfileCodec, RefusesBytesThatAreCut) {
-  const std::string bytes = detail::encodeRankProfile(rankOf("node7", 10, 6));
+  const std::string bytes = detail::profile::encodeRankProfile(rankOf("node7", 10, 6));
   for (std::size_t size = 0; size < bytes.size(); ++size) {
-    EXPECT_THROW(detail::decodeRankProfile(bytes.substr(0, size)), Error) << size;
+    EXPECT_THROW(detail::profile::decodeRankProfile(bytes.substr(0, size)), Error) << size;
   }
 }
 

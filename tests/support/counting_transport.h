@@ -28,19 +28,19 @@ struct TransportCounts {
 
 /// Forwards everything to another transport and counts. The figures do not depend on the machine,
 /// nor on how the other transport moves the bytes.
-class CountingTransport final : public detail::Transport {
+class CountingTransport final : public detail::ranks::Transport {
  public:
-  using CollectiveCall = detail::CollectiveCall;
-  using RankParts = detail::RankParts;
-  using Transfer = detail::Transfer;
+  using CollectiveCall = detail::ranks::CollectiveCall;
+  using RankParts = detail::ranks::RankParts;
+  using Transfer = detail::ranks::Transfer;
 
-  explicit CountingTransport(std::shared_ptr<detail::Transport> inner)
+  explicit CountingTransport(std::shared_ptr<detail::ranks::Transport> inner)
       : Transport(inner->map(), inner->maxCount()), inner_(std::move(inner)) {}
 
   const TransportCounts& counts() const { return counts_; }
 
-  Transfer compare(detail::ComparedMessage& message) override {
-    count(detail::ComparedMessage::kBytes, detail::ComparedMessage::kBytes);
+  Transfer compare(detail::ranks::ComparedMessage& message) override {
+    count(detail::ranks::ComparedMessage::kBytes, detail::ranks::ComparedMessage::kBytes);
     return inner_->compare(message);
   }
   Transfer gatherReports(char* all, std::size_t bytesPerRank) override {
@@ -78,18 +78,18 @@ class CountingTransport final : public detail::Transport {
   bool canReduce(const CollectiveCall& call) const override { return inner_->canReduce(call); }
   Transfer allreduce(const CollectiveCall& call, std::size_t offset,
                      std::size_t elements) override {
-    const std::size_t bytes = elements * detail::elementBytes(call);
+    const std::size_t bytes = elements * detail::ranks::elementBytes(call);
     count(bytes, bytes);
     return inner_->allreduce(call, offset, elements);
   }
   Transfer reduceScatter(const CollectiveCall& call, const std::vector<int>& elements) override {
-    const std::size_t bytes = detail::elementBytes(call);
+    const std::size_t bytes = detail::ranks::elementBytes(call);
     count(call.inputCount * bytes, call.count * bytes);
     return inner_->reduceScatter(call, elements);
   }
   bool hasEnded(Transfer& transfer) override { return inner_->hasEnded(transfer); }
-  void postNote(const detail::StallNote& note) override { inner_->postNote(note); }
-  bool takeNote(int& rank, detail::StallNote& note) override {
+  void postNote(const detail::ranks::StallNote& note) override { inner_->postNote(note); }
+  bool takeNote(int& rank, detail::ranks::StallNote& note) override {
     return inner_->takeNote(rank, note);
   }
   void noteLatest(std::uint64_t latest) override { inner_->noteLatest(latest); }
@@ -111,7 +111,7 @@ class CountingTransport final : public detail::Transport {
     counts_.receivedBytes += received;
   }
 
-  std::shared_ptr<detail::Transport> inner_;
+  std::shared_ptr<detail::ranks::Transport> inner_;
   TransportCounts counts_;
 };
 

@@ -22,8 +22,8 @@
 namespace steptape {
 namespace {
 
-using detail::RankState;
-using detail::StatePage;
+using detail::process::RankState;
+using detail::process::StatePage;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -43,7 +43,7 @@ class AutopsyCommand : public StateJob {
       writer.addScalar("loss", 0.5F, 7);
       EXPECT_TRUE(writer.flush().ok());
       StatePage* const page = StatePage::current();
-      page->setPhase(detail::RunPhase::kBackward);
+      page->setPhase(detail::process::RunPhase::kBackward);
       const std::uint32_t group = page->addGroup(77, "ranks 0-2", rank, size);
       for (int i = 1; i <= collectives; ++i) {
         const std::uint64_t number = page->startCollective(

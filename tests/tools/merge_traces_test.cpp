@@ -138,7 +138,7 @@ TEST_F(MergeTraces, WritesAProcessForEachRank) {
   const Outcome outcome = steptape("merge-traces runs/demo --output all.json.gz");
   EXPECT_EQ(outcome.exitCode, 0);
   EXPECT_EQ(outcome.error, "");
-  const std::vector<Trace> merged = readChromeTrace(path("all.json.gz"));
+  const std::vector<Trace> merged = detail::profile::readChromeTrace(path("all.json.gz"));
   ASSERT_EQ(merged.size(), 3U);
   for (int rank = 0; rank < 3; ++rank) {
     const Trace& trace = merged[static_cast<std::size_t>(rank)];
@@ -167,7 +167,7 @@ TEST_F(MergeTraces, KeepsAllProcessesWithoutARank) {
   const Outcome outcome = steptape("merge-traces cont --output all.json");
   EXPECT_EQ(outcome.exitCode, 0);
   EXPECT_EQ(outcome.error, "");
-  EXPECT_EQ(readChromeTrace(path("all.json")).size(), 2U);
+  EXPECT_EQ(detail::profile::readChromeTrace(path("all.json")).size(), 2U);
 }
 
 TEST_F(MergeTraces, NamesTheFilesOfProcessesThatAreElseEqual) {
@@ -195,7 +195,7 @@ TEST_F(MergeTraces, KeepsTheTimeBetweenTwoSessionsOfJax) {
              test::contentOf(STEPTAPE_SOURCE_DIR "/tests/golden/tensorflow.xplane.pb"));
   const Outcome outcome = steptape("merge-traces a tf --output all.json");
   EXPECT_EQ(outcome.exitCode, 0) << outcome.error;
-  const std::vector<Trace> merged = readChromeTrace(path("all.json"));
+  const std::vector<Trace> merged = detail::profile::readChromeTrace(path("all.json"));
   ASSERT_EQ(merged.size(), 2U);
   EXPECT_GT(std::abs(merged[1].originNanos - merged[0].originNanos), 1'000 * kMillisecond);
   EXPECT_THAT(outcome.error, HasSubstr("note: the windows never overlap"));
@@ -218,7 +218,7 @@ TEST_F(MergeTraces, WritesAlignedTimes) {
   writeRanksWithTheirOwnClocks();
   EXPECT_EQ(
       steptape("merge-traces 0.xplane.pb 1.xplane.pb --output all.json --align step").exitCode, 0);
-  const std::vector<Trace> merged = readChromeTrace(path("all.json"));
+  const std::vector<Trace> merged = detail::profile::readChromeTrace(path("all.json"));
   ASSERT_EQ(merged.size(), 2U);
   const auto endOf = [&](std::size_t trace, std::size_t step) {
     const TraceStep& one = merged[trace].steps.at(step);
@@ -234,7 +234,7 @@ TEST_F(MergeTraces, ReadsJson) {
   training.rank = 1;
   writeChrome("1.json.gz", traceOf(training));
   EXPECT_EQ(steptape("merge-traces 0.json 1.json.gz --output all.json").exitCode, 0);
-  EXPECT_EQ(readChromeTrace(path("all.json")).size(), 2U);
+  EXPECT_EQ(detail::profile::readChromeTrace(path("all.json")).size(), 2U);
 }
 
 TEST_F(MergeTraces, WritesNothingIfATraceIsDamaged) {

@@ -56,7 +56,7 @@ class ToolOutOfMemory : public TraceFixture {
     writeBytes("damaged.tf", damagedFile());
     const Trace trace = traceOf({});
     std::filesystem::create_directories(path("traces"));
-    writeChrome("traces/" + chromeTraceFileName(trace), trace);
+    writeChrome("traces/" + detail::profile::chromeTraceFileName(trace), trace);
     std::filesystem::current_path(root_);
   }
 

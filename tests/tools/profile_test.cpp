@@ -447,7 +447,7 @@ TEST_F(Profile, ConvertsToFoldedStacks) {
 TEST_F(Profile, WritesSeveralRanksToOneJson) {
   writeJob("runs/demo");
   EXPECT_EQ(steptape("profile runs/demo --output all.json.gz").exitCode, 0);
-  EXPECT_EQ(readChromeTrace(path("all.json.gz")).size(), 3U);
+  EXPECT_EQ(detail::profile::readChromeTrace(path("all.json.gz")).size(), 3U);
   EXPECT_THAT(steptape("profile all.json.gz").out, HasSubstr("  slowest: rank 1 on node8, 25.0"));
 }
 
@@ -459,7 +459,7 @@ TEST_F(Profile, ReadsTheNewestTracesOfARun) {
       training.origin = kOrigin + seconds * 1'000 * kMillisecond;
       training.firstStep = seconds;
       const Trace trace = traceOf(training);
-      writeChrome("runs/demo/" + chromeTraceFileName(trace), trace);
+      writeChrome("runs/demo/" + detail::profile::chromeTraceFileName(trace), trace);
     }
   }
   const nlohmann::json traces = json("runs").at("traces");

@@ -67,11 +67,11 @@ class SeveralHosts : public StateJob {
       SummaryWriter writer(path("runs/" + host), sharedRun());
       writer.addScalar("loss", 0.5F, 7);
       EXPECT_TRUE(writer.flush().ok());
-      detail::StatePage* const page = detail::StatePage::current();
+      detail::process::StatePage* const page = detail::process::StatePage::current();
       const std::uint32_t group = page->addGroup(77, "ranks 0-1", rank, 2);
       if (rank == 0) {
         page->startCollective(group, 1, "allreduce(sum) 'gradients'", 400, nullptr,
-                              detail::RankState::CollectivePhase::kWaiting);
+                              detail::process::RankState::CollectivePhase::kWaiting);
       }
       ready();
     });

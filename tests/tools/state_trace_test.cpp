@@ -26,8 +26,8 @@
 namespace steptape {
 namespace {
 
-using detail::RankState;
-using detail::StatePage;
+using detail::process::RankState;
+using detail::process::StatePage;
 using CollectivePhase = RankState::CollectivePhase;
 using ::testing::AllOf;
 using ::testing::Contains;
@@ -115,7 +115,7 @@ class StateTrace : public StateJob {
     const Outcome outcome = steptape(command + " --trace out.json");
     EXPECT_EQ(outcome.exitCode, 0) << outcome.error;
     EXPECT_THAT(brokenPerfettoRules(contentOf("out.json")), IsEmpty());
-    return readChromeTrace(path("out.json"));
+    return detail::profile::readChromeTrace(path("out.json"));
   }
 };
 
@@ -200,7 +200,7 @@ TEST_F(StateTrace, HasAMarkForAFault) {
 
 TEST_F(StateTrace, NamesNoStepThatIsNotKnown) {
   const auto only = rank(0, 1, [](StatePage* page) {
-    page->setPhase(detail::RunPhase::kBackward);
+    page->setPhase(detail::process::RunPhase::kBackward);
     for (const std::int64_t step : {10, 20, 30}) {
       page->noteStep(step);
     }

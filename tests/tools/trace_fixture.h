@@ -56,7 +56,7 @@ class TraceFixture : public ToolFixture {
   }
 
   void writeProfile(const std::string& name, const Trace& trace) const {
-    writeXPlane(path(name), trace).throwIfError();
+    detail::profile::writeXPlane(path(name), trace).throwIfError();
   }
   void writeProfile(const std::string& name, const Training& training) const {
     writeProfile(name, traceOf(training));
@@ -71,15 +71,18 @@ class TraceFixture : public ToolFixture {
       training.matmulMs = rank == 1 ? 10 : 4;
       training.waitMs = rank == 1 ? 1 : 13;
       const Trace trace = traceOf(training);
-      writeXPlane(xplanePath(path(logDir), "2023_11_14_22_13_20", trace), trace).throwIfError();
+      detail::profile::writeXPlane(
+          detail::profile::xplanePath(path(logDir), "2023_11_14_22_13_20", trace), trace)
+          .throwIfError();
     }
   }
 
   void writeChrome(const std::string& name, const Trace& trace) const {
     std::filesystem::create_directories(std::filesystem::path(path(name)).parent_path());
-    ChromeTraceOptions options;
+    detail::profile::ChromeTraceOptions options;
     options.compress = name.back() == 'z';
-    writeChromeTrace(path(name), ArrayView<const Trace>(&trace, 1), options).throwIfError();
+    detail::profile::writeChromeTrace(path(name), ArrayView<const Trace>(&trace, 1), options)
+        .throwIfError();
   }
 
  private:

@@ -15,7 +15,7 @@
 namespace steptape::tools {
 namespace {
 
-using steptape::detail::RankState;
+using steptape::detail::process::RankState;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
@@ -35,7 +35,7 @@ RankView rankAt(int rank, int size) {
   state.worldSize = size;
   state.logDirectories = {"/runs/a"};
   state.heartbeat = kNow;
-  state.phase = steptape::detail::RunPhase::kBackward;
+  state.phase = steptape::detail::process::RunPhase::kBackward;
   RankState::Group group;
   group.id = 1;
   group.rank = rank;
@@ -136,7 +136,7 @@ TEST(Verdict, BelievesTheRanksThatFoundAnotherOneDead) {
   }
   ranks[0].state.heartbeat = kNow - 0.1;
   ranks[2].state.lastError =
-      std::string(steptape::detail::kEndedItself) +
+      std::string(steptape::detail::process::kEndedItself) +
       "rank 2 (node1): allreduce(sum) is not waited for, since rank 1 (node1) "
       "has ended or let go of the memory that it shared";
   ranks[2].state.lastErrorTime = kNow;
@@ -151,7 +151,7 @@ TEST(Verdict, NamesARankOfAnotherMachineThatOthersFoundSilent) {
   std::vector<RankView> ranks = twoDeadRanks();
   for (RankView& rank : ranks) {
     rank.state.worldSize = 4;
-    rank.state.lastError = std::string(steptape::detail::kEndedItself) +
+    rank.state.lastError = std::string(steptape::detail::process::kEndedItself) +
                            "gradients: not waited for, since rank 3 (vm) does not answer any more";
     rank.state.lastErrorTime = kNow;
   }
@@ -166,7 +166,7 @@ TEST(Verdict, NamesARankOfAnotherMachineThatOthersFoundSilent) {
 
 TEST(Verdict, TellsOfARankThatLeftByExitWhileItsJobRan) {
   std::vector<RankView> ranks = twoDeadRanks();
-  ranks[1].state.lastError = std::string(steptape::detail::kLeftEarly) + "3";
+  ranks[1].state.lastError = std::string(steptape::detail::process::kLeftEarly) + "3";
   ranks[1].state.lastErrorTime = kNow;
   const Verdict verdict = judge(jobWith(ranks), {});
   EXPECT_EQ(verdict.dead.front().rank->state.rank, 1);
@@ -191,7 +191,7 @@ std::vector<RankView> deadByExceptionAndWithoutATrace(const std::string& excepti
   std::vector<RankView> ranks = twoDeadRanks();
   ranks[0].state.death.signal = SIGABRT;
   ranks[0].state.death.time = kNow;
-  ranks[0].state.lastError = steptape::detail::kUncaughtException + exception;
+  ranks[0].state.lastError = steptape::detail::process::kUncaughtException + exception;
   ranks[1].state.heartbeat = kNow - 0.2;
   return ranks;
 }

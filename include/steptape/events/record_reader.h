@@ -12,7 +12,7 @@
 #include "steptape/events/byte_source.h"
 
 namespace steptape {
-namespace detail {
+namespace detail::events {
 
 /// A record length and its stored checksum, which has been verified. Neighboring records often have
 /// the same length, and then the same checksum.
@@ -21,7 +21,7 @@ struct KnownLength {
   std::uint32_t storedCrc = 0;
 };
 
-}  // namespace detail
+}  // namespace detail::events
 
 /// The outcome of RecordReader::next(), and how to continue.
 enum class ReadOutcome {
@@ -108,7 +108,7 @@ class STEPTAPE_EXPORT RecordReader {
   std::size_t begin_ = 0;  // of the next record in buffer_
   std::size_t end_ = 0;    // of the bytes read in buffer_
   std::uint64_t offset_ = 0;
-  detail::KnownLength knownLength_;
+  detail::events::KnownLength knownLength_;
   bool isCorrupt_ = false;
   std::uint64_t searchPassed_ = 0;   // bytes that searches moved over
   std::uint64_t searchChecked_ = 0;  // bytes that searches checksummed

@@ -68,7 +68,7 @@ class Module;
 // Neither way shows operators whose results affect no output and no buffer.
 
 namespace steptape {
-namespace detail {
+namespace detail::libtorch {
 
 /// An eager model and its input, without their C++ types.
 struct EagerModel {
@@ -159,14 +159,14 @@ std::vector<Value> scriptArguments(const std::tuple<Elements...>& input) {
                     input);
 }
 
-}  // namespace detail
+}  // namespace detail::libtorch
 
 /// An eager module held by value.
 template <typename Model>
 struct GraphTraits<Model, std::enable_if_t<std::is_base_of_v<torch::nn::Module, Model>>> {
   template <typename Input>
   static event::Graph graph(Model& model, const Input& input, const GraphOptions& options) {
-    return detail::graphOfEager(model, model, input, options);
+    return detail::libtorch::graphOfEager(model, model, input, options);
   }
 };
 
@@ -177,7 +177,7 @@ struct GraphTraits<std::shared_ptr<Model>,
   template <typename Input>
   static event::Graph graph(const std::shared_ptr<Model>& model, const Input& input,
                             const GraphOptions& options) {
-    return detail::graphOfEager(*model, *model, input, options);
+    return detail::libtorch::graphOfEager(*model, *model, input, options);
   }
 };
 
@@ -188,7 +188,7 @@ struct GraphTraits<
   template <typename Input>
   static event::Graph graph(const Holder& model, const Input& input, const GraphOptions& options) {
     const auto& module = model.ptr();
-    return detail::graphOfEager(*module, *module, input, options);
+    return detail::libtorch::graphOfEager(*module, *module, input, options);
   }
 };
 
@@ -197,7 +197,7 @@ template <typename Model>
 struct GraphTraits<Model, std::enable_if_t<std::is_same_v<Model, torch::nn::AnyModule>>> {
   template <typename Input>
   static event::Graph graph(Model& model, const Input& input, const GraphOptions& options) {
-    return detail::graphOfEager(*model.ptr(), model, input, options);
+    return detail::libtorch::graphOfEager(*model.ptr(), model, input, options);
   }
 };
 
@@ -210,7 +210,7 @@ struct GraphTraits<torch::jit::Module> {
   template <typename Input>
   static event::Graph graph(const torch::jit::Module& module, const Input& input,
                             const GraphOptions& options) {
-    return detail::graphOf(module, detail::scriptArguments(input), options);
+    return detail::libtorch::graphOf(module, detail::libtorch::scriptArguments(input), options);
   }
 };
 

@@ -95,7 +95,7 @@ struct STEPTAPE_EXPORT TensorTree<c10::IValue> {
   static c10::IValue rebuilt(const c10::IValue& value, TensorCursor& tensors);
 };
 
-namespace detail {
+namespace detail::libtorch {
 
 /// Returns a key as part of a path.
 inline std::string keyName(const std::string& key) {
@@ -170,29 +170,30 @@ auto rebuiltElements(const Tuple& tuple, TensorCursor& tensors, std::index_seque
           std::get<kIndex>(tuple), tensors)...};
 }
 
-}  // namespace detail
+}  // namespace detail::libtorch
 
 template <typename T>
-struct TensorTree<std::vector<T>> : detail::SequenceTree<std::vector<T>> {};
+struct TensorTree<std::vector<T>> : detail::libtorch::SequenceTree<std::vector<T>> {};
 
 template <typename T, std::size_t kSize>
-struct TensorTree<std::array<T, kSize>> : detail::SequenceTree<std::array<T, kSize>> {};
+struct TensorTree<std::array<T, kSize>> : detail::libtorch::SequenceTree<std::array<T, kSize>> {};
 
 template <typename Key, typename T, typename... Rest>
-struct TensorTree<std::map<Key, T, Rest...>> : detail::MapTree<std::map<Key, T, Rest...>> {};
+struct TensorTree<std::map<Key, T, Rest...>>
+    : detail::libtorch::MapTree<std::map<Key, T, Rest...>> {};
 
 template <typename Key, typename T, typename... Rest>
 struct TensorTree<std::unordered_map<Key, T, Rest...>>
-    : detail::MapTree<std::unordered_map<Key, T, Rest...>> {};
+    : detail::libtorch::MapTree<std::unordered_map<Key, T, Rest...>> {};
 
 template <typename... T>
 struct TensorTree<std::tuple<T...>> {
   static void collect(const std::tuple<T...>& tuple, const std::string& name,
                       std::vector<NamedTensor>* out) {
-    detail::collectElements(tuple, name, out, std::index_sequence_for<T...>());
+    detail::libtorch::collectElements(tuple, name, out, std::index_sequence_for<T...>());
   }
   static auto rebuilt(const std::tuple<T...>& tuple, TensorCursor& tensors) {
-    return detail::rebuiltElements(tuple, tensors, std::index_sequence_for<T...>());
+    return detail::libtorch::rebuiltElements(tuple, tensors, std::index_sequence_for<T...>());
   }
 };
 
@@ -200,7 +201,7 @@ template <typename First, typename Second>
 struct TensorTree<std::pair<First, Second>> {
   static void collect(const std::pair<First, Second>& pair, const std::string& name,
                       std::vector<NamedTensor>* out) {
-    detail::collectElements(pair, name, out, std::index_sequence_for<First, Second>());
+    detail::libtorch::collectElements(pair, name, out, std::index_sequence_for<First, Second>());
   }
   static std::pair<First, Second> rebuilt(const std::pair<First, Second>& pair,
                                           TensorCursor& tensors) {
@@ -244,7 +245,8 @@ struct TensorTree<c10::Dict<Key, T>> {
   static void collect(const c10::Dict<Key, T>& dict, const std::string& name,
                       std::vector<NamedTensor>* out) {
     for (const auto& entry : dict) {
-      TensorTree<T>::collect(entry.value(), treePath(name, detail::keyName(entry.key())), out);
+      TensorTree<T>::collect(entry.value(), treePath(name, detail::libtorch::keyName(entry.key())),
+                             out);
     }
   }
   static c10::Dict<Key, T> rebuilt(const c10::Dict<Key, T>& dict, TensorCursor& tensors) {

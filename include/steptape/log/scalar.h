@@ -10,7 +10,7 @@
 
 namespace steptape {
 
-namespace detail {
+namespace detail::log {
 class DeferredScalars;
 
 /// One scalar of a batch.
@@ -18,7 +18,7 @@ struct BatchedScalar {
   std::uint32_t series;
   float value;
 };
-}  // namespace detail
+}  // namespace detail::log
 
 /// A handle of a scalar series of one SummaryWriter, for the fastest addScalar().
 ///
@@ -30,7 +30,7 @@ class ScalarTag {
   ScalarTag() = default;
 
  private:
-  friend class detail::DeferredScalars;
+  friend class detail::log::DeferredScalars;
   friend class StepBatch;
   friend class SummaryWriter;
   explicit ScalarTag(std::uint32_t id) : id_(id) {}
@@ -41,14 +41,14 @@ class ScalarTag {
 template <typename T>
 struct ScalarTraits;
 
-namespace detail {
+namespace detail::log {
 template <typename T, typename = void>
 inline constexpr bool kHasInFlight = false;
 template <typename T>
 inline constexpr bool
     kHasInFlight<T, std::void_t<decltype(ScalarTraits<T>::inFlight(std::declval<const T&>()))>> =
         true;
-}  // namespace detail
+}  // namespace detail::log
 
 /// Lets addScalar() take a type that holds one number: specialize it with
 /// `static double value(const T&)`. `<steptape/torch.h>` does so for at::Tensor.
@@ -63,7 +63,7 @@ struct ScalarTraits;
 /// Returns `ScalarTraits<T>::inFlight(scalar)`, or std::nullopt if there is no such function.
 template <typename T>
 std::optional<TensorView> scalarInFlight(const T& scalar) {
-  if constexpr (detail::kHasInFlight<T>) {
+  if constexpr (detail::log::kHasInFlight<T>) {
     return ScalarTraits<T>::inFlight(scalar);
   } else {
     return std::nullopt;

@@ -12,7 +12,7 @@
 
 namespace steptape {
 
-namespace detail {
+namespace detail::log {
 class WriterCore;
 }
 
@@ -52,7 +52,7 @@ class STEPTAPE_EXPORT StepBatch {
   friend class SummaryWriter;
   static constexpr std::size_t kMaxScalars = 64;
 
-  StepBatch(detail::WriterCore* core, std::int64_t step);
+  StepBatch(detail::log::WriterCore* core, std::int64_t step);
   void add(std::uint32_t series, double value) {
     if (size_ == kMaxScalars) {
       handOver();
@@ -63,12 +63,12 @@ class STEPTAPE_EXPORT StepBatch {
   void addInFlight(std::uint32_t series, TensorView value);
   void handOver() noexcept;
 
-  detail::WriterCore* core_;
+  detail::log::WriterCore* core_;
   std::int64_t step_;
   std::uint64_t ticks_;
   std::uint64_t wallTime_;
   std::size_t size_ = 0;
-  detail::BatchedScalar scalars_[kMaxScalars];  // only the first size_ are set
+  detail::log::BatchedScalar scalars_[kMaxScalars];  // only the first size_ are set
 };
 
 }  // namespace steptape

@@ -27,10 +27,10 @@
 
 namespace steptape {
 
-namespace detail {
+namespace detail::log {
 class DeferredScalars;
 class WriterCore;
-}  // namespace detail
+}  // namespace detail::log
 
 /// Writes a run for TensorBoard.
 ///
@@ -475,7 +475,7 @@ class STEPTAPE_EXPORT SummaryWriter {
   Status exportScalarsToJson(const std::string& path);
 
  private:
-  friend class detail::DeferredScalars;
+  friend class detail::log::DeferredScalars;
 
   void addScalarInFlight(ScalarTag tag, TensorView value, std::int64_t step,
                          std::optional<double> wallTime);
@@ -484,7 +484,7 @@ class STEPTAPE_EXPORT SummaryWriter {
   void addFigures(std::string_view tag, std::vector<CapturedFigure> figures, std::int64_t step,
                   const FigureOptions& options);
 
-  std::shared_ptr<detail::WriterCore> core_;
+  std::shared_ptr<detail::log::WriterCore> core_;
 };
 
 }  // namespace steptape

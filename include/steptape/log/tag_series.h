@@ -11,7 +11,7 @@
 #include "steptape/events/event.h"
 
 namespace steptape {
-namespace detail {
+namespace detail::log {
 
 /// Allocates memory for a column, at a cache line that differs between columns.
 ///
@@ -56,11 +56,11 @@ bool operator!=(const ColumnAllocator<T>& /*a*/, const ColumnAllocator<U>& /*b*/
   return false;
 }
 
-}  // namespace detail
+}  // namespace detail::log
 
 /// A vector of up to millions of numbers.
 template <typename T>
-using Column = std::vector<T, detail::ColumnAllocator<T>>;
+using Column = std::vector<T, detail::log::ColumnAllocator<T>>;
 
 /// The points of a scalar series as columns of equal length, in the order of writing, without the
 /// points that restarts discarded.

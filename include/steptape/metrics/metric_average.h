@@ -7,11 +7,11 @@
 #include "steptape/ranks/communicator.h"
 
 namespace steptape {
-namespace detail {
+namespace detail::metrics {
 
 STEPTAPE_EXPORT double metricAverage(Communicator& communicator, double sum, double count);
 
-}  // namespace detail
+}  // namespace detail::metrics
 
 /// Averages a metric over the samples of all ranks: the sum of the ranks' `sum` divided by the sum
 /// of their `count`.
@@ -37,7 +37,8 @@ template <typename Sum, typename Count>
 double metricAverage(Communicator& communicator, Sum sum, Count count) {
   static_assert(std::is_arithmetic_v<Sum> && std::is_arithmetic_v<Count>,
                 "metricAverage takes numbers: the sum on this rank and its number of samples");
-  return detail::metricAverage(communicator, static_cast<double>(sum), static_cast<double>(count));
+  return detail::metrics::metricAverage(communicator, static_cast<double>(sum),
+                                        static_cast<double>(count));
 }
 
 }  // namespace steptape

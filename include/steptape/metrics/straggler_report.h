@@ -60,7 +60,7 @@ class STEPTAPE_EXPORT StepTimes {
         : times_(times),
           outer_(times.switchTo(static_cast<std::size_t>(part))),
           zone_(zoneSite(part)) {}
-    static detail::ZoneSite& zoneSite(StepPart part);
+    static detail::process::ZoneSite& zoneSite(StepPart part);
 
     StepTimes& times_;
     std::size_t outer_;

@@ -8,7 +8,7 @@
 #include "steptape/process/span_record.h"
 
 namespace steptape {
-namespace detail {
+namespace detail::process {
 
 /// Number of the session that zones record into, a bit for listeners, and a bit that is set while
 /// the state of the process is kept; 0 while nobody wants zones.
@@ -36,22 +36,22 @@ STEPTAPE_EXPORT void endZone(std::uint8_t state, const void* zone) noexcept;
 /// REQUIRES: a call between beginZone() and endZone().
 STEPTAPE_EXPORT void setZoneValue(const void* zone, double value) noexcept;
 
-}  // namespace detail
+}  // namespace detail::process
 
 /// Times the scope that contains it. Made by STEPTAPE_ZONE and its variants.
 ///
 /// @threads Constructed and destroyed on the same thread.
 class Zone {
  public:
-  explicit Zone(detail::ZoneSite& site) noexcept {
-    const std::uint32_t session = detail::zoneSession.load(std::memory_order_relaxed);
+  explicit Zone(detail::process::ZoneSite& site) noexcept {
+    const std::uint32_t session = detail::process::zoneSession.load(std::memory_order_relaxed);
     if (session != 0) {
-      state_ = detail::beginZone(session, site, this);
+      state_ = detail::process::beginZone(session, site, this);
     }
   }
   ~Zone() {
     if (state_ != 0) {
-      detail::endZone(state_, this);
+      detail::process::endZone(state_, this);
     }
   }
   Zone(const Zone&) = delete;
@@ -61,7 +61,7 @@ class Zone {
   /// last call counts.
   void setValue(double value) noexcept {
     if (state_ != 0) {
-      detail::setZoneValue(this, value);
+      detail::process::setZoneValue(this, value);
     }
   }
 
@@ -115,8 +115,8 @@ STEPTAPE_EXPORT void setThreadName(const char* name);
 #define STEPTAPE_ZONE_JOIN(a, b) STEPTAPE_ZONE_JOIN_EXPANDED(a, b)
 // The empty literal before `name` makes everything but a literal an error: the site is set up only
 // once.
-#define STEPTAPE_ZONE_AT(variable, site, name, kind, color)       \
-  static ::steptape::detail::ZoneSite site{"" name, kind, color}; \
+#define STEPTAPE_ZONE_AT(variable, site, name, kind, color)                \
+  static ::steptape::detail::process::ZoneSite site{"" name, kind, color}; \
   ::steptape::Zone variable(site)
 #define STEPTAPE_ZONE_HERE(name, kind, color)                  \
   STEPTAPE_ZONE_AT(STEPTAPE_ZONE_JOIN(steptapeZone, __LINE__), \

@@ -15,7 +15,7 @@
 #include "steptape/ranks/communicator.h"
 
 namespace steptape {
-namespace detail {
+namespace detail::profile {
 class SpanSource;
 }
 
@@ -93,7 +93,7 @@ class STEPTAPE_EXPORT Profiler {
  protected:
   /// @param options See ProfilerOptions.
   /// @param source  A further source of spans, enabled and disabled with recording.
-  Profiler(ProfilerOptions options, std::unique_ptr<detail::SpanSource> source);
+  Profiler(ProfilerOptions options, std::unique_ptr<detail::profile::SpanSource> source);
 
  private:
   class Impl;

@@ -69,7 +69,7 @@ struct CollectiveOptions {
   bool compareRanks = true;
 };
 
-namespace detail {
+namespace detail::ranks {
 
 /// The number of a collective in the state of the process; see KeptGroup.
 struct CollectiveToken {
@@ -112,7 +112,7 @@ class STEPTAPE_EXPORT PendingCollective {
   std::shared_ptr<std::string> droppedError_;
 };
 
-}  // namespace detail
+}  // namespace detail::ranks
 
 /// A collective in flight, returned by the calls of Communicator that end in `Async`.
 ///
@@ -132,7 +132,7 @@ class STEPTAPE_EXPORT CollectiveHandle {
  public:
   /// Makes a handle whose collective has ended.
   CollectiveHandle() = default;
-  explicit CollectiveHandle(std::unique_ptr<detail::PendingCollective> pending)
+  explicit CollectiveHandle(std::unique_ptr<detail::ranks::PendingCollective> pending)
       : pending_(std::move(pending)) {}
   CollectiveHandle(CollectiveHandle&&) noexcept = default;
   CollectiveHandle& operator=(CollectiveHandle&& other) noexcept;
@@ -152,7 +152,7 @@ class STEPTAPE_EXPORT CollectiveHandle {
  private:
   void finish() noexcept;
 
-  std::unique_ptr<detail::PendingCollective> pending_;
+  std::unique_ptr<detail::ranks::PendingCollective> pending_;
 };
 
 }  // namespace steptape

@@ -17,12 +17,12 @@
 #include "steptape/ranks/node_memory.h"
 
 namespace steptape {
-namespace detail {
+namespace detail::ranks {
 class CollectiveDetails;
 class DeviceExchange;
 class KeptGroup;
 struct CollectiveCall;
-}  // namespace detail
+}  // namespace detail::ranks
 
 /// A group of ranks that call the same operations in the same order.
 ///
@@ -184,7 +184,7 @@ class STEPTAPE_EXPORT Communicator {
   ///
   /// @return null on every rank unless each rank's transport reads and writes GPU memory; see
   ///         MpiCommunicatorOptions::isGpuAware.
-  virtual std::unique_ptr<detail::DeviceExchange> makeDeviceExchange();
+  virtual std::unique_ptr<detail::ranks::DeviceExchange> makeDeviceExchange();
 
   /// Returns how long an operation waits for other ranks, counted from the first wait() or isDone()
   /// that finds it in flight. Default: 10 minutes. After a timeout the ranks are out of step, and
@@ -205,7 +205,8 @@ class STEPTAPE_EXPORT Communicator {
 
  protected:
   /// Starts a collective whose arguments have been checked. Not called for groups of one rank.
-  virtual std::unique_ptr<detail::PendingCollective> start(const detail::CollectiveCall& call);
+  virtual std::unique_ptr<detail::ranks::PendingCollective> start(
+      const detail::ranks::CollectiveCall& call);
 
   /// Passes a warning that a collective waits to the listener.
   void warnOfStall(const std::string& warning) const;
@@ -219,29 +220,32 @@ class STEPTAPE_EXPORT Communicator {
   /// Starts a collective on `other`, for a communicator that delegates its collectives.
   ///
   /// @return null if it has ended, as always in a group of one rank.
-  static std::unique_ptr<detail::PendingCollective> startOn(Communicator& other,
-                                                            const detail::CollectiveCall& call);
+  static std::unique_ptr<detail::ranks::PendingCollective> startOn(
+      Communicator& other, const detail::ranks::CollectiveCall& call);
 
  private:
-  std::unique_ptr<detail::PendingCollective> beginPacked(const detail::CollectiveCall& call);
+  std::unique_ptr<detail::ranks::PendingCollective> beginPacked(
+      const detail::ranks::CollectiveCall& call);
   /// Like beginPacked(), and copies the result of a grouped operation back into its arrays.
-  std::unique_ptr<detail::PendingCollective> begin(const detail::CollectiveCall& call);
-  void run(const detail::CollectiveCall& call);
-  CollectiveHandle post(const detail::CollectiveCall& call);
+  std::unique_ptr<detail::ranks::PendingCollective> begin(
+      const detail::ranks::CollectiveCall& call);
+  void run(const detail::ranks::CollectiveCall& call);
+  CollectiveHandle post(const detail::ranks::CollectiveCall& call);
   void checkRoot(const char* operation, int root) const;
   /// Returns null while no profiler records.
-  detail::CollectiveDetails* detailsWhileRecording();
+  detail::ranks::CollectiveDetails* detailsWhileRecording();
   /// Notes in the state of the process that a collective begins, to block or not.
-  detail::CollectiveToken noteStart(const detail::CollectiveCall& call, bool blocks) noexcept;
+  detail::ranks::CollectiveToken noteStart(const detail::ranks::CollectiveCall& call,
+                                           bool blocks) noexcept;
 
   std::string nodeName_;
   std::shared_ptr<std::string> droppedError_;  // Never null; empty: none was dropped.
   std::chrono::milliseconds timeout_ = std::chrono::minutes(10);
   std::chrono::milliseconds stallWarningAfter_ = std::chrono::minutes(1);
   StallListener stallListener_;
-  std::vector<int> jobRanks_;                           // Empty: unknown.
-  std::unique_ptr<detail::CollectiveDetails> details_;  // Null until a profiler records.
-  std::unique_ptr<detail::KeptGroup> kept_;             // Null until the first collective.
+  std::vector<int> jobRanks_;                                  // Empty: unknown.
+  std::unique_ptr<detail::ranks::CollectiveDetails> details_;  // Null until a profiler records.
+  std::unique_ptr<detail::ranks::KeptGroup> kept_;             // Null until the first collective.
 };
 
 }  // namespace steptape

@@ -8,7 +8,7 @@
 #include "steptape/ranks/communicator.h"
 
 namespace steptape {
-namespace detail {
+namespace detail::ranks {
 
 /// A job in which this process is a rank; of the component that can join it.
 class STEPTAPE_EXPORT Job {
@@ -27,7 +27,7 @@ using JobMaker = std::unique_ptr<Job> (*)(int* argc, char*** argv);
 STEPTAPE_EXPORT bool provideMpi(JobMaker make) noexcept;
 STEPTAPE_EXPORT bool provideStore(JobMaker make) noexcept;
 
-}  // namespace detail
+}  // namespace detail::ranks
 
 /// Joins the job that a launcher has started, for its scope: by MPI under mpiexec, and by the
 /// component `c10d` under torchrun, srun, or a program that sets the same variables. A process that
@@ -77,7 +77,7 @@ class STEPTAPE_EXPORT Environment {
  private:
   void join(int* argc, char*** argv);
 
-  std::unique_ptr<detail::Job> job_;
+  std::unique_ptr<detail::ranks::Job> job_;
 };
 
 /// Returns all ranks of the job. The object may outlive the Environment, but must not be used after

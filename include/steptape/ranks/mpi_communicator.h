@@ -21,7 +21,7 @@
 #include <mpi.h>
 
 namespace steptape {
-namespace detail {
+namespace detail::ranks {
 struct Engine;
 }
 namespace mpi::detail {
@@ -106,14 +106,15 @@ class STEPTAPE_EXPORT MpiCommunicator final : public Communicator {
   /// call fails instead of a later access.
   std::shared_ptr<NodeMemory> allocateNodeMemory(std::size_t bytes,
                                                  std::string* why = nullptr) override;
-  std::unique_ptr<detail::DeviceExchange> makeDeviceExchange() override;
+  std::unique_ptr<detail::ranks::DeviceExchange> makeDeviceExchange() override;
 
   /// Returns the duplicate that moves the data, for MPI calls of the caller's own. All ranks must
   /// make them in the same order as the operations above, with no operation in flight.
   MPI_Comm handle() const;
 
  protected:
-  std::unique_ptr<detail::PendingCollective> start(const detail::CollectiveCall& call) override;
+  std::unique_ptr<detail::ranks::PendingCollective> start(
+      const detail::ranks::CollectiveCall& call) override;
 
  private:
   MpiCommunicator(std::shared_ptr<mpi::detail::MpiTransport> transport,
@@ -122,7 +123,7 @@ class STEPTAPE_EXPORT MpiCommunicator final : public Communicator {
   std::shared_ptr<mpi::detail::MpiTransport> transport_;
   bool usesNodeMemory_;
   bool isGpuAware_;
-  std::shared_ptr<detail::Engine> engine_;
+  std::shared_ptr<detail::ranks::Engine> engine_;
 };
 
 }  // namespace steptape

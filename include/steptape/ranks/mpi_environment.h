@@ -103,8 +103,8 @@ STEPTAPE_EXPORT std::shared_ptr<Communicator> world();
 namespace detail {
 
 /// For steptape::Environment.
-STEPTAPE_EXPORT std::unique_ptr<steptape::detail::Job> joinJob(int* argc, char*** argv);
-inline const bool kIsProvided = steptape::detail::provideMpi(&joinJob);
+STEPTAPE_EXPORT std::unique_ptr<steptape::detail::ranks::Job> joinJob(int* argc, char*** argv);
+inline const bool kIsProvided = steptape::detail::ranks::provideMpi(&joinJob);
 
 }  // namespace detail
 }  // namespace steptape::mpi

@@ -10,7 +10,7 @@
 #include "steptape/base/export.h"
 #include "steptape/ranks/communicator.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 class GroupMap;
 }
 
@@ -41,7 +41,7 @@ struct RunRanksOptions {
 class STEPTAPE_EXPORT ThreadCommunicator final : public Communicator {
  public:
   ThreadCommunicator(std::shared_ptr<ThreadGroup> group,
-                     std::shared_ptr<const detail::GroupMap> map);
+                     std::shared_ptr<const detail::ranks::GroupMap> map);
   ~ThreadCommunicator() override;
 
   int rank() const override;
@@ -57,13 +57,14 @@ class STEPTAPE_EXPORT ThreadCommunicator final : public Communicator {
                                                  std::string* why = nullptr) override;
 
  protected:
-  std::unique_ptr<detail::PendingCollective> start(const detail::CollectiveCall& call) override;
+  std::unique_ptr<detail::ranks::PendingCollective> start(
+      const detail::ranks::CollectiveCall& call) override;
 
  private:
   std::string nextKey(const std::string& what);
 
   std::shared_ptr<ThreadGroup> group_;
-  std::shared_ptr<const detail::GroupMap> map_;
+  std::shared_ptr<const detail::ranks::GroupMap> map_;
   std::size_t shared_ = 0;  // Number of objects this rank has shared with others.
 };
 

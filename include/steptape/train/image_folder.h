@@ -12,9 +12,9 @@
 
 namespace steptape {
 
-namespace detail {
+namespace detail::train {
 struct ByteScale;
-}  // namespace detail
+}  // namespace detail::train
 
 /// Options of ImageFolder.
 struct ImageFolderOptions {
@@ -111,7 +111,7 @@ class STEPTAPE_EXPORT ImageFolderSource final : public SampleSource {
  private:
   ImageFolder folder_;
   ImageTransforms transforms_;
-  std::shared_ptr<const detail::ByteScale> scale_;
+  std::shared_ptr<const detail::train::ByteScale> scale_;
   DecodeOptions options_;
 };
 

@@ -18,10 +18,10 @@
 
 namespace steptape {
 
-namespace detail {
+namespace detail::train {
 class SampleWorkers;
 struct ByteScale;
-}  // namespace detail
+}  // namespace detail::train
 
 /// Options of PrefetchLoader.
 struct PrefetchOptions {
@@ -96,9 +96,10 @@ class STEPTAPE_EXPORT PrefetchLoader final : public BatchLoader {
   // In the sampler's indices.
   std::int64_t first_ = 0;  ///< Where reading began and where it ends,
   std::int64_t end_ = 0;
-  std::int64_t ahead_ = 0;                          ///< how far the slots reach,
-  std::int64_t taken_ = 0;                          ///< and how far next() has come.
-  std::unique_ptr<detail::SampleWorkers> workers_;  // Last: the workers use all of the above.
+  std::int64_t ahead_ = 0;  ///< how far the slots reach,
+  std::int64_t taken_ = 0;  ///< and how far next() has come.
+  std::unique_ptr<detail::train::SampleWorkers>
+      workers_;  // Last: the workers use all of the above.
 };
 
 /// Gives the images of an ImageDataset, transformed and normalized.
@@ -120,7 +121,8 @@ class STEPTAPE_EXPORT DatasetSource final : public SampleSource {
  private:
   ImageDataset dataset_;
   ImageTransforms transforms_;
-  std::vector<detail::ByteScale> scales_;  ///< One per channel: a data set has its planes apart.
+  std::vector<detail::train::ByteScale>
+      scales_;  ///< One per channel: a data set has its planes apart.
 };
 
 /// Gives what a function returns for each index: a tensor and a class.

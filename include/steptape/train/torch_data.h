@@ -24,7 +24,7 @@
 
 namespace steptape {
 
-namespace detail {
+namespace detail::train {
 
 inline Batch toBatch(torch::data::Example<> example) {
   return {std::move(example.data), std::move(example.target)};
@@ -130,7 +130,7 @@ class DealtSamples {
   std::shared_ptr<State> state_ = std::make_shared<State>();
 };
 
-}  // namespace detail
+}  // namespace detail::train
 
 /// Loads batches of a torch::data data set in the order of a DistributedSampler.
 ///
@@ -180,10 +180,10 @@ class DatasetLoader final : public BatchLoader {
   }
 
  private:
-  using Loader = torch::data::StatelessDataLoader<Dataset, detail::DealtSamples>;
+  using Loader = torch::data::StatelessDataLoader<Dataset, detail::train::DealtSamples>;
 
   static std::shared_ptr<Loader> makeLoader(Dataset dataset, std::int64_t dealt,
-                                            const detail::DealtSamples& samples,
+                                            const detail::train::DealtSamples& samples,
                                             const torch::data::DataLoaderOptions& options) {
     if (options.batch_size() == 0) {
       throw Error(ErrorCode::kInvalidArgument,
@@ -215,8 +215,8 @@ class DatasetLoader final : public BatchLoader {
   }
 
   DistributedSampler sampler_;
-  detail::DealtSamples samples_;
-  detail::TorchLoaderPass<Loader> pass_;
+  detail::train::DealtSamples samples_;
+  detail::train::TorchLoaderPass<Loader> pass_;
   std::int64_t used_ = 0;  ///< Index into the sampler's indices.
 };
 
@@ -242,7 +242,7 @@ struct TorchLoaderOptions {
 /// A run that resumes in the middle of an epoch reads and discards the batches that were done. It
 /// continues with the same batches only if the sampler repeats its order, which RandomSampler does
 /// not. DatasetLoader has none of these limits.
-template <typename Loader, typename = detail::RequiresTorchLoader<Loader>>
+template <typename Loader, typename = detail::train::RequiresTorchLoader<Loader>>
 class TorchLoader final : public BatchLoader {
  public:
   explicit TorchLoader(std::shared_ptr<Loader> loader, TorchLoaderOptions options = {})
@@ -266,13 +266,13 @@ class TorchLoader final : public BatchLoader {
   bool next(Batch& batch) override { return pass_.next(batch); }
 
  private:
-  detail::TorchLoaderPass<Loader> pass_;
+  detail::train::TorchLoaderPass<Loader> pass_;
   TorchLoaderOptions options_;
 };
 
 /// Lets Trainer::fit() take a torch::data data loader, as TorchLoader.
 template <typename Loader>
-struct BatchLoaderTraits<Loader, detail::RequiresTorchLoader<Loader>> {
+struct BatchLoaderTraits<Loader, detail::train::RequiresTorchLoader<Loader>> {
   static std::unique_ptr<BatchLoader> adapt(Loader& loader) {
     return std::make_unique<TorchLoader<Loader>>(loader);
   }
@@ -280,7 +280,7 @@ struct BatchLoaderTraits<Loader, detail::RequiresTorchLoader<Loader>> {
 
 /// Lets Trainer::fit() take the result of torch::data::make_data_loader().
 template <typename Loader>
-struct BatchLoaderTraits<std::unique_ptr<Loader>, detail::RequiresTorchLoader<Loader>> {
+struct BatchLoaderTraits<std::unique_ptr<Loader>, detail::train::RequiresTorchLoader<Loader>> {
   static std::unique_ptr<BatchLoader> adapt(const std::unique_ptr<Loader>& loader) {
     return std::make_unique<TorchLoader<Loader>>(*loader);
   }

@@ -20,10 +20,10 @@ class Optimizer;
 }
 
 namespace steptape {
-namespace detail {
+namespace detail::train {
 class StepLoop;
 class StepLoss;
-}  // namespace detail
+}  // namespace detail::train
 
 /// The state of a training run when a callback is called.
 ///
@@ -67,9 +67,9 @@ struct STEPTAPE_EXPORT TrainingContext {
   bool stopRequested = false;
 
  private:
-  friend class detail::StepLoop;
+  friend class detail::train::StepLoop;
 
-  std::shared_ptr<const detail::StepLoss> loss_;  // null before the first step
+  std::shared_ptr<const detail::train::StepLoss> loss_;  // null before the first step
 };
 
 /// Runs user code at certain points of Trainer::fit(); derive from it and override.

@@ -28,7 +28,7 @@ FileByteSource::FileByteSource(const std::string& path) : path_(path), descripto
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
     throw Error(ErrorCode::kIoError,
-                "cannot read " + path_ + ": " + detail::fileKindProblem(status.st_mode));
+                "cannot read " + path_ + ": " + detail::base::fileKindProblem(status.st_mode));
   }
   // Without O_NONBLOCK, open() would wait for a writer if the file has become a FIFO meanwhile.
   descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);

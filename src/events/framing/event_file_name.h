@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace steptape::detail {
+namespace steptape::detail::events {
 
 /// Returns whether TensorBoard regards the file as an event file.
 /// @source tensorboard/backend/event_processing/io_wrapper.py; tensorboard/data/server/logdir.rs
@@ -19,4 +19,4 @@ inline bool isMindSporeFileName(std::string_view name) {
          (name.size() < kLineage.size() || name.substr(name.size() - kLineage.size()) != kLineage);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::events

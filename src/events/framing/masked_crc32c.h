@@ -7,7 +7,7 @@
 
 #include "base/crc32c.h"
 
-namespace steptape {
+namespace steptape::detail::events {
 
 /// A checksum as event files store it: rotated and offset, because a CRC of bytes that contain
 /// their own CRC detects damage poorly.
@@ -21,18 +21,18 @@ class MaskedCrc32c {
   /// Holds a value that is already masked, such as one read from a file. mask() masks a checksum.
   explicit constexpr MaskedCrc32c(std::uint32_t value) : value_(value) {}
 
-  static constexpr MaskedCrc32c mask(Crc32c crc) {
+  static constexpr MaskedCrc32c mask(base::Crc32c crc) {
     return MaskedCrc32c(((crc.value() >> 15) | (crc.value() << 17)) + kOffset);
   }
-  constexpr Crc32c unmask() const {
+  constexpr base::Crc32c unmask() const {
     const std::uint32_t rotated = value_ - kOffset;
-    return Crc32c((rotated >> 17) | (rotated << 15));
+    return base::Crc32c((rotated >> 17) | (rotated << 15));
   }
 
   constexpr std::uint32_t value() const { return value_; }
 
   /// Returns eight hexadecimal digits, such as "0x5794d08a".
-  std::string toString() const { return Crc32c(value_).toString(); }
+  std::string toString() const { return base::Crc32c(value_).toString(); }
 
   friend constexpr bool operator==(MaskedCrc32c a, MaskedCrc32c b) { return a.value_ == b.value_; }
   friend constexpr bool operator!=(MaskedCrc32c a, MaskedCrc32c b) { return a.value_ != b.value_; }
@@ -45,7 +45,7 @@ class MaskedCrc32c {
 
 /// Returns the masked checksum of `bytes` that is stored in a record; see extend().
 inline MaskedCrc32c maskedCrc32c(std::string_view bytes) {
-  return MaskedCrc32c::mask(crc32c(bytes));
+  return MaskedCrc32c::mask(base::crc32c(bytes));
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::events

@@ -5,7 +5,7 @@
 
 #include "events/framing/record_buffer.h"
 
-namespace steptape::detail {
+namespace steptape::detail::events {
 
 /// A record under construction in a RecordBuffer. The destructor cancels it unless end() has
 /// returned, so that an exception during encoding leaves the buffer unchanged.
@@ -32,4 +32,4 @@ class OpenRecord {
   RecordBuffer* buffer_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::events

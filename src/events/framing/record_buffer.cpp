@@ -7,7 +7,7 @@
 #include "events/framing/masked_crc32c.h"
 #include "events/framing/record_format.h"
 
-namespace steptape {
+namespace steptape::detail::events {
 
 std::string* RecordBuffer::beginRecord() {
   recordStart_ = bytes_.size();
@@ -18,11 +18,11 @@ std::string* RecordBuffer::beginRecord() {
 void RecordBuffer::endRecord() {
   const std::string_view payload = std::string_view(bytes_).substr(recordStart_ + kHeaderBytes);
   char footer[kFooterBytes];
-  detail::storeLittleEndian32(footer, maskedCrc32c(payload).value());
+  base::storeLittleEndian32(footer, maskedCrc32c(payload).value());
 
   char* const header = bytes_.data() + recordStart_;
-  detail::storeLittleEndian64(header, payload.size());
-  detail::storeLittleEndian32(header + 8, maskedCrc32c({header, 8}).value());
+  base::storeLittleEndian64(header, payload.size());
+  base::storeLittleEndian32(header + 8, maskedCrc32c({header, 8}).value());
 
   bytes_.append(footer, sizeof footer);
   ++records_;
@@ -47,4 +47,4 @@ std::string RecordBuffer::take() {
   return std::exchange(bytes_, std::string());
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::events

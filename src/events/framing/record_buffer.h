@@ -7,7 +7,7 @@
 
 #include "steptape/base/export.h"
 
-namespace steptape {
+namespace steptape::detail::events {
 
 /// Framed records in memory, ready for one write to a file.
 ///
@@ -57,4 +57,4 @@ class STEPTAPE_EXPORT RecordBuffer {
   std::size_t records_ = 0;
 };
 
-}  // namespace steptape
+}  // namespace steptape::detail::events

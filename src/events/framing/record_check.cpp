@@ -5,16 +5,16 @@
 
 #include "base/crc32c_impl.h"
 
-namespace steptape::detail {
+namespace steptape::detail::events {
 namespace {
 
 std::uint64_t recordLengthPortable(const char* record, std::size_t size, KnownLength* known) {
-  return checkRecord(portableCrc32c().extend, record, size, known);
+  return checkRecord(base::portableCrc32c().extend, record, size, known);
 }
 
 RecordLengthFunction fastestRecordLength() {
 #if defined(__x86_64__)
-  if (hardwareCrc32c().extend != nullptr) {
+  if (base::hardwareCrc32c().extend != nullptr) {
     return &recordLengthSse42;
   }
 #elif defined(__aarch64__)
@@ -42,4 +42,4 @@ std::uint64_t recordLength(const char* record, std::size_t size, KnownLength* kn
   return recordLengthFunction.load(std::memory_order_relaxed)(record, size, known);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::events

@@ -10,7 +10,7 @@
 #include "events/framing/masked_crc32c.h"
 #include "events/framing/record_format.h"
 
-namespace steptape::detail {
+namespace steptape::detail::events {
 
 inline constexpr std::uint64_t kNoRecord = ~std::uint64_t{0};
 
@@ -43,10 +43,10 @@ std::uint64_t checkRecord(const Extend& extend, const char* record, std::size_t 
     return kNoRecord;
   }
   const auto isGood = [](std::uint32_t stored, std::uint32_t crc) {
-    return MaskedCrc32c(stored) == MaskedCrc32c::mask(Crc32c(crc));
+    return MaskedCrc32c(stored) == MaskedCrc32c::mask(base::Crc32c(crc));
   };
-  const std::uint64_t length = loadLittleEndian64(record);
-  const std::uint32_t lengthCrc = loadLittleEndian32(record + 8);
+  const std::uint64_t length = base::loadLittleEndian64(record);
+  const std::uint32_t lengthCrc = base::loadLittleEndian32(record + 8);
   if (length != known->length || lengthCrc != known->storedCrc) {
     if (length > kMaxPayloadBytes || !isGood(lengthCrc, extend(0, record, 8))) {
       return kNoRecord;
@@ -57,9 +57,9 @@ std::uint64_t checkRecord(const Extend& extend, const char* record, std::size_t 
     return kNoRecord;
   }
   const char* const data = record + kHeaderBytes;
-  const bool isWhole =
-      isGood(loadLittleEndian32(data + length), extend(0, data, static_cast<std::size_t>(length)));
+  const bool isWhole = isGood(base::loadLittleEndian32(data + length),
+                              extend(0, data, static_cast<std::size_t>(length)));
   return isWhole ? length : kNoRecord;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::events

@@ -5,7 +5,7 @@
 #include "base/crc32c_interleaved.h"
 #include "events/framing/record_check.h"
 
-namespace steptape::detail {
+namespace steptape::detail::events {
 
 std::uint64_t recordLengthArm64(const char* record, std::size_t size, KnownLength* known) {
   const auto extend = [](std::uint32_t crc, const char* data, std::size_t bytes) {
@@ -14,6 +14,6 @@ std::uint64_t recordLengthArm64(const char* record, std::size_t size, KnownLengt
   return checkRecord(extend, record, size, known);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::events
 
 #endif

@@ -5,15 +5,15 @@
 #include "base/crc32c_sse42.h"
 #include "events/framing/record_check.h"
 
-namespace steptape::detail {
+namespace steptape::detail::events {
 
 std::uint64_t recordLengthSse42(const char* record, std::size_t size, KnownLength* known) {
   const auto extend = [](std::uint32_t crc, const char* data, std::size_t bytes) {
-    return extendInterleaved<Sse42>(crc, data, bytes);
+    return base::extendInterleaved<base::Sse42>(crc, data, bytes);
   };
   return checkRecord(extend, record, size, known);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::events
 
 #endif

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace steptape {
+namespace steptape::detail::events {
 
 // The framing of event files. docs/event_file_format.md has a description, a grammar and an
 // example.
@@ -23,4 +23,4 @@ inline constexpr std::size_t kFramingBytes = kHeaderBytes + kFooterBytes;
 /// length is certainly damage.
 inline constexpr std::uint64_t kMaxPayloadBytes = 0x7fffffff;
 
-}  // namespace steptape
+}  // namespace steptape::detail::events

@@ -29,28 +29,28 @@ constexpr std::size_t kLongRecordBytes = 64 * 1024;
 // Bytes that a search may checksum per byte that it skips, in addition to one record of maximum
 // length: a single false length must not hide a long record.
 constexpr std::uint64_t kSearchFactor = 64;
-constexpr std::uint64_t kSearchBytes = kMaxPayloadBytes;
+constexpr std::uint64_t kSearchBytes = detail::events::kMaxPayloadBytes;
 
 bool isPlausible(std::uint64_t length) {
-  return length <= kMaxPayloadBytes;
+  return length <= detail::events::kMaxPayloadBytes;
 }
 
-MaskedCrc32c crcAt(const char* bytes) {
-  return MaskedCrc32c(detail::loadLittleEndian32(bytes));
+detail::events::MaskedCrc32c crcAt(const char* bytes) {
+  return detail::events::MaskedCrc32c(detail::base::loadLittleEndian32(bytes));
 }
 
 /// @param header kHeaderBytes bytes.
 bool hasGoodLengthCrc(const char* header) {
-  return crcAt(header + 8) == maskedCrc32c({header, 8});
+  return crcAt(header + 8) == detail::events::maskedCrc32c({header, 8});
 }
 
 /// @param data A payload followed by its footer.
 bool hasGoodDataCrc(std::string_view data) {
-  return crcAt(data.data() + data.size()) == maskedCrc32c(data);
+  return crcAt(data.data() + data.size()) == detail::events::maskedCrc32c(data);
 }
 
-std::string mismatch(MaskedCrc32c got, MaskedCrc32c expected) {
-  return detail::gotExpected(got.toString(), expected.toString());
+std::string mismatch(detail::events::MaskedCrc32c got, detail::events::MaskedCrc32c expected) {
+  return detail::base::gotExpected(got.toString(), expected.toString());
 }
 
 }  // namespace
@@ -69,42 +69,45 @@ ReadOutcome RecordReader::next(std::string_view* payload) {
     lastError_ = Status();
   }
   // Fast path: nearly every record is complete and in the buffer.
-  const std::uint64_t length = detail::recordLength(record(), buffered(), &knownLength_);
-  if (length != detail::kNoRecord) {
-    *payload = {record() + kHeaderBytes, static_cast<std::size_t>(length)};
-    advance(kFramingBytes + static_cast<std::size_t>(length));
+  const std::uint64_t length = detail::events::recordLength(record(), buffered(), &knownLength_);
+  if (length != detail::events::kNoRecord) {
+    *payload = {record() + detail::events::kHeaderBytes, static_cast<std::size_t>(length)};
+    advance(detail::events::kFramingBytes + static_cast<std::size_t>(length));
     return ReadOutcome::kRecord;
   }
   return isCorrupt_ ? ReadOutcome::kCorrupt : readRecord(payload);
 }
 
 ReadOutcome RecordReader::readRecord(std::string_view* payload) {
-  if (const ReadOutcome outcome = fill(kHeaderBytes); outcome != ReadOutcome::kRecord) {
+  if (const ReadOutcome outcome = fill(detail::events::kHeaderBytes);
+      outcome != ReadOutcome::kRecord) {
     return outcome;
   }
   if (!hasGoodLengthCrc(record())) {
-    return fail(
-        ReadOutcome::kCorrupt,
-        "length checksum mismatch: " + mismatch(crcAt(record() + 8), maskedCrc32c({record(), 8})));
+    return fail(ReadOutcome::kCorrupt,
+                "length checksum mismatch: " +
+                    mismatch(crcAt(record() + 8), detail::events::maskedCrc32c({record(), 8})));
   }
-  const std::uint64_t length = detail::loadLittleEndian64(record());
+  const std::uint64_t length = detail::base::loadLittleEndian64(record());
   if (!isPlausible(length)) {
     return fail(
         ReadOutcome::kCorrupt,
-        "record too long: " + detail::gotExpected(std::to_string(length) + " bytes",
-                                                  "at most " + std::to_string(kMaxPayloadBytes)));
+        "record too long: " + detail::base::gotExpected(
+                                  std::to_string(length) + " bytes",
+                                  "at most " + std::to_string(detail::events::kMaxPayloadBytes)));
   }
 
-  if (const ReadOutcome outcome = fill(kFramingBytes + length); outcome != ReadOutcome::kRecord) {
+  if (const ReadOutcome outcome = fill(detail::events::kFramingBytes + length);
+      outcome != ReadOutcome::kRecord) {
     return outcome;
   }
-  const std::string_view data(record() + kHeaderBytes, length);
+  const std::string_view data(record() + detail::events::kHeaderBytes, length);
   if (!hasGoodDataCrc(data)) {
-    return fail(
-        ReadOutcome::kCorrupt,
-        "data checksum mismatch: " + mismatch(crcAt(data.data() + length), maskedCrc32c(data)));
+    return fail(ReadOutcome::kCorrupt,
+                "data checksum mismatch: " +
+                    mismatch(crcAt(data.data() + length), detail::events::maskedCrc32c(data)));
   }
-  advance(kFramingBytes + length);
+  advance(detail::events::kFramingBytes + length);
   *payload = data;
   return ReadOutcome::kRecord;
 }
@@ -126,15 +129,15 @@ ReadOutcome RecordReader::findRecord(std::uint64_t from, std::uint64_t until) {
   std::uint64_t sourceEnd = std::numeric_limits<std::uint64_t>::max();  // until it is known
   ReadOutcome outcome;
   for (; (outcome = findHeader(until)) == ReadOutcome::kRecord; advance(1)) {
-    const std::uint64_t length = detail::loadLittleEndian64(record());
-    if (kFramingBytes + length > sourceEnd - offset_) {
+    const std::uint64_t length = detail::base::loadLittleEndian64(record());
+    if (detail::events::kFramingBytes + length > sourceEnd - offset_) {
       firstIncomplete = firstIncomplete.value_or(offset_);
       continue;
     }
     if (!mayCheck()) {
       continue;
     }
-    outcome = fill(kFramingBytes + length);
+    outcome = fill(detail::events::kFramingBytes + length);
     if (outcome == ReadOutcome::kIoError) {
       return outcome;
     }
@@ -142,7 +145,7 @@ ReadOutcome RecordReader::findRecord(std::uint64_t from, std::uint64_t until) {
     if (outcome == ReadOutcome::kTruncated) {
       sourceEnd = offset_ + buffered();
       firstIncomplete = firstIncomplete.value_or(offset_);
-    } else if (hasGoodDataCrc({record() + kHeaderBytes, length})) {
+    } else if (hasGoodDataCrc({record() + detail::events::kHeaderBytes, length})) {
       return outcome;
     }
   }
@@ -161,11 +164,12 @@ bool RecordReader::mayCheck() const {
 /// Moves to the first offset before `until` that has a plausible length with a valid checksum.
 ReadOutcome RecordReader::findHeader(std::uint64_t until) {
   while (offset_ < until) {
-    if (const ReadOutcome outcome = fill(kHeaderBytes); outcome != ReadOutcome::kRecord) {
+    if (const ReadOutcome outcome = fill(detail::events::kHeaderBytes);
+        outcome != ReadOutcome::kRecord) {
       return outcome;
     }
-    while (offset_ < until && buffered() >= kHeaderBytes) {
-      if (isPlausible(detail::loadLittleEndian64(record())) && hasGoodLengthCrc(record())) {
+    while (offset_ < until && buffered() >= detail::events::kHeaderBytes) {
+      if (isPlausible(detail::base::loadLittleEndian64(record())) && hasGoodLengthCrc(record())) {
         return ReadOutcome::kRecord;
       }
       advance(1);
@@ -179,7 +183,7 @@ ReadOutcome RecordReader::findHeader(std::uint64_t until) {
 ReadOutcome RecordReader::fill(std::size_t needed) {
   while (buffered() < needed) {
     makeRoom(needed);
-    const std::size_t missing = needed - buffered() + kHeaderBytes;
+    const std::size_t missing = needed - buffered() + detail::events::kHeaderBytes;
     const std::size_t room = capacity_ - end_;
     const std::size_t size = needed >= kLongRecordBytes ? std::min(missing, room) : room;
     std::size_t got = 0;
@@ -191,9 +195,10 @@ ReadOutcome RecordReader::fill(std::size_t needed) {
       return ReadOutcome::kTruncated;
     }
     if (got == 0) {
-      return fail(ReadOutcome::kTruncated,
-                  "record cut short: " + detail::gotExpected(std::to_string(buffered()) + " bytes",
-                                                             std::to_string(needed)));
+      return fail(
+          ReadOutcome::kTruncated,
+          "record cut short: " + detail::base::gotExpected(std::to_string(buffered()) + " bytes",
+                                                           std::to_string(needed)));
     }
     end_ += got;
   }

@@ -6,7 +6,7 @@
 #include "events/messages/wire_fields.h"
 #include "events/messages/wire_format.h"
 
-namespace steptape::detail {
+namespace steptape::detail::events {
 namespace {
 
 std::string_view tagOf(std::string_view value) {
@@ -54,4 +54,4 @@ std::string addMetadata(std::string_view event, MetadataByTag metadata) {
   });
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::events

@@ -9,7 +9,7 @@
 #include "steptape/base/export.h"
 #include "steptape/events/event.h"
 
-namespace steptape::detail {
+namespace steptape::detail::events {
 
 using MetadataByTag = std::map<std::string, event::SummaryMetadata, std::less<>>;
 
@@ -22,4 +22,4 @@ using MetadataByTag = std::map<std::string, event::SummaryMetadata, std::less<>>
 /// @throws Error(kInvalidArgument) as encodeMetadata().
 STEPTAPE_EXPORT std::string addMetadata(std::string_view event, MetadataByTag metadata);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::events

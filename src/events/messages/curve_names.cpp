@@ -7,7 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
-namespace steptape::detail {
+namespace steptape::detail::events {
 
 void makeDistinct(std::vector<CurveName>* names, std::vector<std::string>* changes) {
   std::vector<std::reference_wrapper<CurveName>> sorted(names->begin(), names->end());
@@ -37,4 +37,4 @@ void makeDistinct(std::vector<CurveName>* names, std::vector<std::string>* chang
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::events

@@ -7,7 +7,7 @@
 
 #include "steptape/base/export.h"
 
-namespace steptape::detail {
+namespace steptape::detail::events {
 
 /// What an export calls a curve, and which curve it is.
 struct CurveName {
@@ -27,4 +27,4 @@ struct CurveName {
 /// @param changes Receives a sentence about each change, after what it holds.
 STEPTAPE_EXPORT void makeDistinct(std::vector<CurveName>* names, std::vector<std::string>* changes);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::events

@@ -61,11 +61,11 @@ std::string encodeLayout(const CustomScalarsLayout& layout) {
 
 Status decodeLayout(std::string_view bytes, CustomScalarsLayout* layout) {
   wire::Layout proto;
-  if (!detail::parseMessage(bytes, &proto)) {
+  if (!detail::events::parseMessage(bytes, &proto)) {
     return Status(ErrorCode::kDataLoss,
                   "custom-scalars layout: " +
-                      detail::gotExpected(std::to_string(bytes.size()) + " other bytes",
-                                          "a tensorboard.Layout message"));
+                      detail::base::gotExpected(std::to_string(bytes.size()) + " other bytes",
+                                                "a tensorboard.Layout message"));
   }
   layout->categories.clear();
   for (const wire::Category& category : proto.category()) {

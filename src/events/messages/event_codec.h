@@ -8,7 +8,7 @@
 #include "steptape/base/status.h"
 #include "steptape/events/event.h"
 
-namespace steptape {
+namespace steptape::detail::events {
 
 /// Appends the Protocol Buffers encoding of `event` to `*out`.
 ///
@@ -33,4 +33,4 @@ STEPTAPE_EXPORT Status decodeEvent(std::string_view payload, event::Event* event
 /// Decodes the metadata of a value; errors as for decodeEvent().
 STEPTAPE_EXPORT Status decodeMetadata(std::string_view bytes, event::SummaryMetadata* metadata);
 
-}  // namespace steptape
+}  // namespace steptape::detail::events

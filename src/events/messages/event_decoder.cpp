@@ -75,13 +75,14 @@ bool mayBeMindSpores(const wire::Summary::Value& value) {
 /// Decodes the values of `payload` that are MindSpore's.
 void decodeMindSporeValues(std::string_view payload, event::Summary* summary) {
   std::size_t number = 0;
-  detail::forEachField(payload, [&](const detail::WireField& field) {
-    if (field.number != detail::kEventSummary) {
+  detail::events::forEachField(payload, [&](const detail::events::WireField& field) {
+    if (field.number != detail::events::kEventSummary) {
       return;
     }
-    detail::forEachField(field.data, [&](const detail::WireField& value) {
-      if (value.number == detail::kSummaryValue && number < summary->values.size()) {
-        static_cast<void>(detail::decodeMindSporeValue(value.data, &summary->values[number++]));
+    detail::events::forEachField(field.data, [&](const detail::events::WireField& value) {
+      if (value.number == detail::events::kSummaryValue && number < summary->values.size()) {
+        static_cast<void>(
+            detail::events::decodeMindSporeValue(value.data, &summary->values[number++]));
       }
     });
   });
@@ -106,8 +107,8 @@ Status decodeValue(wire::Summary::Value* proto, std::uint64_t* repeatable, event
       value->data = decodeAudio(proto->mutable_audio());
       break;
     case wire::Summary::Value::kTensor:
-      return detail::decodeTensor(proto->mutable_tensor(), repeatable,
-                                  &value->data.emplace<event::Tensor>());
+      return detail::events::decodeTensor(proto->mutable_tensor(), repeatable,
+                                          &value->data.emplace<event::Tensor>());
     case wire::Summary::Value::VALUE_NOT_SET:
       break;
   }
@@ -161,24 +162,25 @@ Status decodeWhat(wire::Event* proto, event::Event::What* what) {
 
 }  // namespace
 
-Status decodeEvent(std::string_view payload, event::Event* event) {
+Status detail::events::decodeEvent(std::string_view payload, event::Event* event) {
   if (payload.size() > kUncheckedBytes) {
-    if (const std::uint64_t bytes = detail::objectBytes(payload); bytes > kMaxObjectBytes) {
+    if (const std::uint64_t bytes = detail::events::objectBytes(payload); bytes > kMaxObjectBytes) {
       return Status(ErrorCode::kDataLoss,
                     "event of too many small parts: " +
-                        detail::gotExpected(std::to_string(bytes) + " bytes of memory",
-                                            "at most " + std::to_string(kMaxObjectBytes)));
+                        detail::base::gotExpected(std::to_string(bytes) + " bytes of memory",
+                                                  "at most " + std::to_string(kMaxObjectBytes)));
     }
   }
-  if (const char* const format = detail::otherFormatOf(payload)) {
+  if (const char* const format = detail::events::otherFormatOf(payload)) {
     return Status(ErrorCode::kDataLoss,
-                  "record: " + detail::gotExpected(format, "a tensorflow.Event message"));
+                  "record: " + detail::base::gotExpected(format, "a tensorflow.Event message"));
   }
   wire::Event proto;
-  if (!detail::parseMessage(payload, &proto)) {
-    return Status(ErrorCode::kDataLoss,
-                  "record: " + detail::gotExpected(std::to_string(payload.size()) + " other bytes",
-                                                   "a tensorflow.Event message"));
+  if (!detail::events::parseMessage(payload, &proto)) {
+    return Status(
+        ErrorCode::kDataLoss,
+        "record: " + detail::base::gotExpected(std::to_string(payload.size()) + " other bytes",
+                                               "a tensorflow.Event message"));
   }
   event->wallTime = proto.wall_time();
   event->step = proto.step();
@@ -193,12 +195,13 @@ Status decodeEvent(std::string_view payload, event::Event* event) {
   return status;
 }
 
-Status decodeMetadata(std::string_view bytes, event::SummaryMetadata* metadata) {
+Status detail::events::decodeMetadata(std::string_view bytes, event::SummaryMetadata* metadata) {
   wire::SummaryMetadata proto;
-  if (!detail::parseMessage(bytes, &proto)) {
-    return Status(ErrorCode::kDataLoss,
-                  "metadata: " + detail::gotExpected(std::to_string(bytes.size()) + " other bytes",
-                                                     "a tensorflow.SummaryMetadata message"));
+  if (!detail::events::parseMessage(bytes, &proto)) {
+    return Status(
+        ErrorCode::kDataLoss,
+        "metadata: " + detail::base::gotExpected(std::to_string(bytes.size()) + " other bytes",
+                                                 "a tensorflow.SummaryMetadata message"));
   }
   *metadata = metadataOf(proto);
   return Status();

@@ -102,13 +102,14 @@ struct WhatEncoder {
 template <typename Message>
 void append(const Message& message, const char* name, std::string* out) {
   if (!message.AppendToString(out)) {
-    detail::reject(std::to_string(message.ByteSizeLong()) + " bytes", "less than 2 GiB", name);
+    detail::base::reject(std::to_string(message.ByteSizeLong()) + " bytes", "less than 2 GiB",
+                         name);
   }
 }
 
 }  // namespace
 
-void encodeEvent(const event::Event& event, std::string* out) {
+void detail::events::encodeEvent(const event::Event& event, std::string* out) {
   wire::Event proto;
   proto.set_wall_time(event.wallTime);
   proto.set_step(event.step);
@@ -119,7 +120,7 @@ void encodeEvent(const event::Event& event, std::string* out) {
   append(proto, "an event", out);
 }
 
-void encodeMetadata(const event::SummaryMetadata& metadata, std::string* out) {
+void detail::events::encodeMetadata(const event::SummaryMetadata& metadata, std::string* out) {
   wire::SummaryMetadata proto;
   encode(metadata, &proto);
   append(proto, "metadata", out);

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace steptape::detail {
+namespace steptape::detail::events {
 
 // Field numbers of proto/steptape/wire/event.proto, for code that reads or writes wire format.
 constexpr std::uint32_t kEventWallTime = 1;
@@ -23,4 +23,4 @@ constexpr std::uint32_t kMetadataPluginData = 1;
 constexpr std::uint32_t kMetadataDisplayName = 2;
 constexpr std::uint32_t kMetadataDescription = 3;
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::events

@@ -13,7 +13,7 @@ namespace {
 using Names = std::unordered_set<std::string_view>;
 
 [[noreturn]] void refuse(const std::string& got, const std::string& expected) {
-  detail::reject(got, expected, "graph");
+  detail::base::reject(got, expected, "graph");
 }
 
 bool isNumber(std::string_view text) {
@@ -39,7 +39,7 @@ Names namesOfNodes(const Graph& graph) {
       refuse("node " + std::to_string(i) + " (" + graph.nodes[i].op + ") without a name", "a name");
     }
     if (!names.insert(name).second) {
-      refuse("two nodes named " + detail::quoted(name), "unique names");
+      refuse("two nodes named " + detail::base::quoted(name), "unique names");
     }
   }
   return names;
@@ -52,14 +52,15 @@ void checkGraph(const Graph& graph) {
   for (const GraphNode& node : graph.nodes) {
     for (const std::string& input : node.inputs) {
       if (names.count(producer(input)) == 0) {
-        refuse("input " + detail::quoted(input) + " of node " + detail::quoted(node.name),
-               "the name of a node");
+        refuse(
+            "input " + detail::base::quoted(input) + " of node " + detail::base::quoted(node.name),
+            "the name of a node");
       }
     }
   }
   for (const GraphNodeStats& stats : graph.stats) {
     if (names.count(stats.name) == 0) {
-      refuse("a measurement of " + detail::quoted(stats.name), "the name of a node");
+      refuse("a measurement of " + detail::base::quoted(stats.name), "the name of a node");
     }
   }
 }

@@ -24,7 +24,7 @@ constexpr char kDefaultDevice[] = "/device:CPU:0";
 
 wire::AttrValue* addAttribute(const std::string& key, wire::NodeDef* node) {
   wire::NodeDef::Attr* attribute = node->add_attr();
-  attribute->set_key(replaceInvalidUtf8(key));
+  attribute->set_key(detail::base::replaceInvalidUtf8(key));
   return attribute->mutable_value();
 }
 
@@ -32,7 +32,9 @@ wire::AttrValue* addAttribute(const std::string& key, wire::NodeDef* node) {
 struct AttributeEncoder {
   wire::AttrValue* out;
 
-  void operator()(const std::string& text) const { out->set_s(replaceInvalidUtf8(text)); }
+  void operator()(const std::string& text) const {
+    out->set_s(detail::base::replaceInvalidUtf8(text));
+  }
   void operator()(bool value) const { out->set_b(value); }
   void operator()(std::int64_t value) const { out->set_i(value); }
   void operator()(double value) const { out->set_f(static_cast<float>(value)); }
@@ -49,7 +51,7 @@ struct AttributeEncoder {
   void operator()(const std::vector<std::string>& texts) const {
     wire::AttrValue::ListValue* list = out->mutable_list();
     for (const std::string& text : texts) {
-      list->add_s(replaceInvalidUtf8(text));
+      list->add_s(detail::base::replaceInvalidUtf8(text));
     }
   }
 };
@@ -65,12 +67,12 @@ void encodeShape(const std::optional<GraphShape>& shape, wire::TensorShapeProto*
 }
 
 void encodeNode(const GraphNode& node, wire::NodeDef* out) {
-  out->set_name(replaceInvalidUtf8(node.name));
-  out->set_op(replaceInvalidUtf8(node.op));
+  out->set_name(detail::base::replaceInvalidUtf8(node.name));
+  out->set_op(detail::base::replaceInvalidUtf8(node.op));
   for (const std::string& input : node.inputs) {
-    out->add_input(replaceInvalidUtf8(input));
+    out->add_input(detail::base::replaceInvalidUtf8(input));
   }
-  out->set_device(replaceInvalidUtf8(node.device));
+  out->set_device(detail::base::replaceInvalidUtf8(node.device));
   if (node.outputType != TensorType::kInvalid) {
     AttributeEncoder{addAttribute("dtype", out)}(node.outputType);
   }
@@ -86,7 +88,7 @@ void encodeNode(const GraphNode& node, wire::NodeDef* out) {
 }
 
 void encodeStats(const GraphNodeStats& stats, wire::NodeExecStats* out) {
-  out->set_node_name(replaceInvalidUtf8(stats.name));
+  out->set_node_name(detail::base::replaceInvalidUtf8(stats.name));
   out->set_all_start_micros(stats.startMicros);
   out->set_op_end_rel_micros(stats.durationMicros);
   out->set_all_end_rel_micros(stats.durationMicros);
@@ -122,7 +124,7 @@ TaggedRunMetadata encodeGraphStats(const Graph& graph, std::string tag) {
     wire::DeviceStepStats*& device = devices[stats.device];
     if (device == nullptr) {
       device = proto.mutable_step_stats()->add_dev_stats();
-      device->set_device(replaceInvalidUtf8(stats.device));
+      device->set_device(detail::base::replaceInvalidUtf8(stats.device));
     }
     encodeStats(stats, device->add_node_stats());
   }

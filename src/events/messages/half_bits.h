@@ -7,7 +7,7 @@
 
 #include "steptape/events/event.h"
 
-namespace steptape::detail {
+namespace steptape::detail::events {
 
 /// Returns the bits of the binary16 number that equals the binary32 number with these `bits`. If
 /// there is none, rounds towards zero, or to infinity on overflow.
@@ -45,4 +45,4 @@ std::vector<std::uint32_t> halfBits(const Values& values, event::TensorType type
   return all;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::events

@@ -146,7 +146,8 @@ HparamsSessionStart decode(const wire::HParamsSessionStart& proto) {
 }
 
 Status refusal(const std::string& got, const std::string& expected) {
-  return Status(ErrorCode::kDataLoss, "hparams record: " + detail::gotExpected(got, expected));
+  return Status(ErrorCode::kDataLoss,
+                "hparams record: " + detail::base::gotExpected(got, expected));
 }
 
 }  // namespace
@@ -160,7 +161,7 @@ std::string encodeHparamsContent(const HparamsContent& content) {
 
 Status decodeHparamsContent(std::string_view bytes, HparamsContent* content) {
   wire::HParamsPluginData proto;
-  if (!detail::parseMessage(bytes, &proto)) {
+  if (!detail::events::parseMessage(bytes, &proto)) {
     return refusal(std::to_string(bytes.size()) + " other bytes", "an HParamsPluginData message");
   }
   if (proto.version() != kVersion) {

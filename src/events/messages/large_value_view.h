@@ -8,7 +8,7 @@
 
 #include "events/messages/summary_event.h"
 
-namespace steptape::detail {
+namespace steptape::detail::events {
 
 /// A view of a value in the payload whose data is too large for a single number.
 struct LargeValueView {
@@ -75,4 +75,4 @@ class LargeValuesView {
   bool isGood_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::events

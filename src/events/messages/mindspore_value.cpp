@@ -13,7 +13,7 @@
 #include "events/messages/wire_fields.h"
 #include "events/messages/wire_format.h"
 
-namespace steptape::detail {
+namespace steptape::detail::events {
 namespace {
 
 bool is(const WireField& field, std::uint64_t number, WireType type) {
@@ -30,7 +30,7 @@ void appendDouble(double number, std::string* out) {
   std::uint64_t bits;
   std::memcpy(&bits, &number, sizeof bits);
   char bytes[sizeof bits];
-  storeLittleEndian64(bytes, bits);
+  base::storeLittleEndian64(bytes, bits);
   out->append(bytes, sizeof bytes);
 }
 
@@ -155,4 +155,4 @@ bool decodeMindSporeValue(std::string_view bytes, event::Value* value) {
   return isMindSpores;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::events

@@ -5,7 +5,7 @@
 
 #include "steptape/events/event.h"
 
-namespace steptape::detail {
+namespace steptape::detail::events {
 
 /// Decodes a value that MindSpore wrote, if it has a form that TensorFlow's writers never produce.
 ///
@@ -26,4 +26,4 @@ namespace steptape::detail {
 /// @source mindspore/train/summary_pb2.py and anf_ir_pb2.py at 2.10
 bool decodeMindSporeValue(std::string_view bytes, event::Value* value);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::events

@@ -4,7 +4,7 @@
 #include "events/messages/event_fields.h"
 #include "events/messages/wire_fields.h"
 
-namespace steptape::detail {
+namespace steptape::detail::events {
 namespace {
 
 // Memory of a message or an element, in both Protocol Buffers' and Steptape's form, rounded up.
@@ -58,4 +58,4 @@ std::uint64_t objectBytes(std::string_view payload) {
   return sum;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::events

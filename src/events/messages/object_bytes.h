@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace steptape::detail {
+namespace steptape::detail::events {
 
 /// Estimates the memory of the objects that decoding an event creates, in addition to the payload's
 /// bytes: one megabyte of empty messages becomes half a million messages of hundreds of bytes each.
@@ -13,4 +13,4 @@ namespace steptape::detail {
 /// @cost  One pass over the field keys; skips data.
 std::uint64_t objectBytes(std::string_view payload);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::events

@@ -12,7 +12,7 @@
 #include "steptape/events/event.h"
 #include "steptape/events/graph.h"
 
-namespace steptape {
+namespace steptape::detail::events {
 
 // An ONNX model without its weights, as plain structs. Fields have the meaning and the names of
 // onnx/onnx.proto.
@@ -87,4 +87,4 @@ STEPTAPE_EXPORT OnnxModel readOnnxModel(const std::string& path);
 /// @cost    One more copy of `bytes`.
 STEPTAPE_EXPORT OnnxModel parseOnnxModel(std::string_view bytes, const std::string& name);
 
-}  // namespace steptape
+}  // namespace steptape::detail::events

@@ -13,7 +13,7 @@
 #include "base/got_expected.h"
 #include "events/messages/wire_format.h"
 
-namespace steptape::detail {
+namespace steptape::detail::events {
 namespace {
 
 // Limits the memory for a hostile file; larger than the structure of any real model. Counts the
@@ -255,8 +255,8 @@ class Filter {
     kept_ += bytes;
     if (kept_ > kMaxStructureBytes) {
       const std::string mebibytes = std::to_string(kMaxStructureBytes >> 20) + " MiB";
-      detail::reject("more than " + mebibytes + " besides the tensors", "at most " + mebibytes,
-                     where());
+      base::reject("more than " + mebibytes + " besides the tensors", "at most " + mebibytes,
+                   where());
     }
   }
 
@@ -289,8 +289,8 @@ class Filter {
   }
 
   [[noreturn]] void refuse(const std::string& found) const {
-    detail::reject(found + " at byte " + std::to_string(position_) + " of " + std::to_string(size_),
-                   "a whole ONNX model", where());
+    base::reject(found + " at byte " + std::to_string(position_) + " of " + std::to_string(size_),
+                 "a whole ONNX model", where());
   }
 
   [[noreturn]] void failToRead() const {
@@ -315,4 +315,4 @@ std::string keepOnnxStructure(std::istream* in, std::uint64_t size, const std::s
   return Filter(in, size, name).run();
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::events

@@ -5,7 +5,7 @@
 #include <istream>
 #include <string>
 
-namespace steptape::detail {
+namespace steptape::detail::events {
 
 /// Reads the structure of an ONNX model from a file that may be far larger than memory.
 ///
@@ -17,4 +17,4 @@ namespace steptape::detail {
 /// @cost   Keeps only the fields of proto/steptape/wire/onnx.proto in memory.
 std::string keepOnnxStructure(std::istream* in, std::uint64_t size, const std::string& name);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::events

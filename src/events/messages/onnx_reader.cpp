@@ -49,8 +49,8 @@ constexpr std::array kTypes{
 };
 static_assert(kTypes.size() == 29);
 
-OnnxValue valueOfType(std::string name, std::int32_t dataType) {
-  OnnxValue value{std::move(name)};
+detail::events::OnnxValue valueOfType(std::string name, std::int32_t dataType) {
+  detail::events::OnnxValue value{std::move(name)};
   if (dataType < 0 || static_cast<std::size_t>(dataType) >= kTypes.size()) {
     value.otherType = "ONNX type " + std::to_string(dataType);
     return value;
@@ -81,21 +81,21 @@ std::vector<T> toVector(const Repeated& repeated) {
   return {repeated.begin(), repeated.end()};
 }
 
-OnnxValue decode(const wire::OnnxTensor& proto) {
-  OnnxValue value = valueOfType(proto.name(), proto.data_type());
+detail::events::OnnxValue decode(const wire::OnnxTensor& proto) {
+  detail::events::OnnxValue value = valueOfType(proto.name(), proto.data_type());
   value.shape = toVector<std::int64_t>(proto.dims());
   return value;
 }
 
-OnnxValue decode(const wire::OnnxSparseTensor& proto) {
-  OnnxValue value = decode(proto.values());
+detail::events::OnnxValue decode(const wire::OnnxSparseTensor& proto) {
+  detail::events::OnnxValue value = decode(proto.values());
   value.shape = toVector<std::int64_t>(proto.dims());
   return value;
 }
 
-OnnxValue decode(const wire::OnnxValueInfo& proto) {
+detail::events::OnnxValue decode(const wire::OnnxValueInfo& proto) {
   const wire::OnnxType::Tensor& type = proto.type().tensor_type();
-  OnnxValue value = valueOfType(proto.name(), type.elem_type());
+  detail::events::OnnxValue value = valueOfType(proto.name(), type.elem_type());
   if (type.has_shape()) {
     value.shape.emplace();
     for (const wire::OnnxShape::Dimension& dimension : type.shape().dim()) {
@@ -115,7 +115,7 @@ event::GraphAttribute valueOf(const wire::OnnxAttribute& proto) {
     case kString:
       return proto.s();
     case kTensor:
-      return "(" + detail::commaSeparated(proto.t().dims()) + ")";
+      return "(" + detail::base::commaSeparated(proto.t().dims()) + ")";
     case kFloats:
       return toVector<double>(proto.floats());
     case kInts:
@@ -125,28 +125,28 @@ event::GraphAttribute valueOf(const wire::OnnxAttribute& proto) {
     case kTensors: {
       std::vector<std::string> shapes;
       for (const wire::OnnxTensor& tensor : proto.tensors()) {
-        shapes.push_back("(" + detail::commaSeparated(tensor.dims()) + ")");
+        shapes.push_back("(" + detail::base::commaSeparated(tensor.dims()) + ")");
       }
       return shapes;
     }
     case kSparseTensor:
-      return "(" + detail::commaSeparated(proto.sparse_tensor().dims()) + ")";
+      return "(" + detail::base::commaSeparated(proto.sparse_tensor().dims()) + ")";
     default:
       return std::string();
   }
 }
 
-OnnxGraph decode(const wire::OnnxGraph& proto);
+detail::events::OnnxGraph decode(const wire::OnnxGraph& proto);
 
-OnnxNode decode(const wire::OnnxNode& proto) {
-  OnnxNode node{proto.name(),
-                proto.op_type(),
-                proto.domain(),
-                toVector<std::string>(proto.input()),
-                toVector<std::string>(proto.output()),
-                {}};
+detail::events::OnnxNode decode(const wire::OnnxNode& proto) {
+  detail::events::OnnxNode node{proto.name(),
+                                proto.op_type(),
+                                proto.domain(),
+                                toVector<std::string>(proto.input()),
+                                toVector<std::string>(proto.output()),
+                                {}};
   for (const wire::OnnxAttribute& attribute : proto.attribute()) {
-    OnnxAttribute& decoded = node.attributes.emplace_back();
+    detail::events::OnnxAttribute& decoded = node.attributes.emplace_back();
     decoded.name = attribute.name();
     decoded.value = valueOf(attribute);
     if (attribute.has_g()) {
@@ -167,8 +167,8 @@ void decodeAll(const Protos& protos, std::vector<Decoded>* decoded) {
   }
 }
 
-OnnxGraph decode(const wire::OnnxGraph& proto) {
-  OnnxGraph graph;
+detail::events::OnnxGraph decode(const wire::OnnxGraph& proto) {
+  detail::events::OnnxGraph graph;
   decodeAll(proto.node(), &graph.nodes);
   decodeAll(proto.input(), &graph.inputs);
   decodeAll(proto.output(), &graph.outputs);
@@ -182,24 +182,25 @@ OnnxGraph decode(const wire::OnnxGraph& proto) {
 void checkIsModel(const wire::OnnxModel& proto, const std::string& name) {
   const std::string where = "addOnnxGraph \"" + name + "\"";
   if (proto.ir_version() <= 0) {
-    detail::reject("IR version " + std::to_string(proto.ir_version()), "a whole ONNX model", where);
+    detail::base::reject("IR version " + std::to_string(proto.ir_version()), "a whole ONNX model",
+                         where);
   }
   if (!proto.has_graph()) {
-    detail::reject("no graph", "a whole ONNX model", where);
+    detail::base::reject("no graph", "a whole ONNX model", where);
   }
   if (proto.ir_version() >= kFirstVersionWithOpsets && proto.opset_import().empty()) {
-    detail::reject("no operator set", "a whole ONNX model", where);
+    detail::base::reject("no operator set", "a whole ONNX model", where);
   }
 }
 
-OnnxModel readModel(std::istream* in, std::uint64_t size, const std::string& name) {
+detail::events::OnnxModel readModel(std::istream* in, std::uint64_t size, const std::string& name) {
   wire::OnnxModel proto;
-  if (!proto.ParseFromString(detail::keepOnnxStructure(in, size, name))) {
-    detail::reject("a damaged list of numbers", "a whole ONNX model",
-                   "addOnnxGraph \"" + name + "\"");
+  if (!proto.ParseFromString(detail::events::keepOnnxStructure(in, size, name))) {
+    detail::base::reject("a damaged list of numbers", "a whole ONNX model",
+                         "addOnnxGraph \"" + name + "\"");
   }
   checkIsModel(proto, name);
-  OnnxModel model;
+  detail::events::OnnxModel model;
   model.source = name;
   model.irVersion = proto.ir_version();
   model.producerName = proto.producer_name();
@@ -213,7 +214,7 @@ OnnxModel readModel(std::istream* in, std::uint64_t size, const std::string& nam
 
 }  // namespace
 
-OnnxModel readOnnxModel(const std::string& path) {
+detail::events::OnnxModel detail::events::readOnnxModel(const std::string& path) {
   const auto refuse = [&](const std::string& reason) {
     throw Error(ErrorCode::kIoError,
                 "addOnnxGraph \"" + path + "\": cannot read the file: " + reason);
@@ -225,7 +226,7 @@ OnnxModel readOnnxModel(const std::string& path) {
     refuse(error.message());
   }
   if (!std::filesystem::is_regular_file(status)) {
-    refuse(detail::gotExpected(
+    refuse(detail::base::gotExpected(
         std::filesystem::is_directory(status) ? "a directory" : "a special file",
         "a regular file"));
   }
@@ -237,7 +238,8 @@ OnnxModel readOnnxModel(const std::string& path) {
   return readModel(&in, size, path);
 }
 
-OnnxModel parseOnnxModel(std::string_view bytes, const std::string& name) {
+detail::events::OnnxModel detail::events::parseOnnxModel(std::string_view bytes,
+                                                         const std::string& name) {
   std::istringstream in{std::string(bytes)};
   return readModel(&in, bytes.size(), name);
 }

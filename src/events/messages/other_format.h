@@ -5,7 +5,7 @@
 
 #include "events/messages/wire_fields.h"
 
-namespace steptape::detail {
+namespace steptape::detail::events {
 
 /// Returns what a record holds that is framed like an event and is not one, such as
 /// "a tf.train.Example"; null if it may be an event.
@@ -30,4 +30,4 @@ inline const char* otherFormatOf(std::string_view payload) {
   return hasNumber ? "a record of VisualDL" : "a tf.train.Example or another message";
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::events

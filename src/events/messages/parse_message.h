@@ -4,7 +4,7 @@
 #include <limits>
 #include <string_view>
 
-namespace steptape::detail {
+namespace steptape::detail::events {
 
 /// Parses a Protocol Buffers message. The library's own functions take the size as an int.
 ///
@@ -15,4 +15,4 @@ bool parseMessage(std::string_view bytes, Message* message) {
          message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::events

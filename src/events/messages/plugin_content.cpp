@@ -24,8 +24,8 @@ std::uint32_t componentOf(MeshPart part) {
 Status notContentOf(const char* plugin, std::string_view bytes, const char* message) {
   return Status(ErrorCode::kDataLoss,
                 std::string(plugin) + " record: " +
-                    detail::gotExpected(std::to_string(bytes.size()) + " other bytes",
-                                        std::string("a message ") + message));
+                    detail::base::gotExpected(std::to_string(bytes.size()) + " other bytes",
+                                              std::string("a message ") + message));
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ std::string meshPluginContent(const MeshPluginData& data) {
 
 Status decodeAudioPluginContent(std::string_view bytes, bool* isWav) {
   wire::AudioPluginData proto;
-  if (!detail::parseMessage(bytes, &proto)) {
+  if (!detail::events::parseMessage(bytes, &proto)) {
     return notContentOf("audio", bytes, "AudioPluginData");
   }
   *isWav = proto.encoding() == kWav;
@@ -67,7 +67,7 @@ Status decodeAudioPluginContent(std::string_view bytes, bool* isWav) {
 
 Status decodeMeshPluginContent(std::string_view bytes, MeshPluginData* data) {
   wire::MeshPluginData proto;
-  if (!detail::parseMessage(bytes, &proto)) {
+  if (!detail::events::parseMessage(bytes, &proto)) {
     return notContentOf("mesh", bytes, "MeshPluginData");
   }
   data->name = proto.name();
@@ -75,8 +75,8 @@ Status decodeMeshPluginContent(std::string_view bytes, MeshPluginData* data) {
   if (std::find(std::begin(kMeshParts), std::end(kMeshParts), data->part) == std::end(kMeshParts)) {
     return Status(
         ErrorCode::kDataLoss,
-        "mesh record: " + detail::gotExpected("part " + std::to_string(proto.content_type()),
-                                              "1 (vertices), 2 (faces) or 3 (colors)"));
+        "mesh record: " + detail::base::gotExpected("part " + std::to_string(proto.content_type()),
+                                                    "1 (vertices), 2 (faces) or 3 (colors)"));
   }
   data->parts.clear();
   for (const MeshPart part : kMeshParts) {

@@ -10,29 +10,29 @@
 #include "events/messages/value_metadata.h"
 #include "events/messages/wire_format.h"
 
-namespace steptape {
+namespace steptape::detail::events {
 namespace {
 
 constexpr std::uint32_t kMetadataDataClass = 4;
 constexpr std::uint32_t kPluginDataName = 1;
 
 std::string encodeMetadata(const event::SummaryMetadata& metadata, ValueForm form) {
-  if (form == ValueForm::kCompatible && !detail::hasNames(metadata)) {
+  if (form == ValueForm::kCompatible && !hasNames(metadata)) {
     return {};
   }
   std::string plugin;
-  detail::appendBytesField(&plugin, kPluginDataName, event::kScalarsPlugin);
+  appendBytesField(&plugin, kPluginDataName, event::kScalarsPlugin);
 
   std::string bytes;
-  detail::appendBytesField(&bytes, detail::kMetadataPluginData, plugin);
+  appendBytesField(&bytes, kMetadataPluginData, plugin);
   if (!metadata.displayName.empty()) {
-    detail::appendBytesField(&bytes, detail::kMetadataDisplayName, metadata.displayName);
+    appendBytesField(&bytes, kMetadataDisplayName, metadata.displayName);
   }
   if (!metadata.description.empty()) {
-    detail::appendBytesField(&bytes, detail::kMetadataDescription, metadata.description);
+    appendBytesField(&bytes, kMetadataDescription, metadata.description);
   }
-  detail::appendVarintField(&bytes, kMetadataDataClass,
-                            static_cast<std::uint64_t>(event::DataClass::kScalar));
+  appendVarintField(&bytes, kMetadataDataClass,
+                    static_cast<std::uint64_t>(event::DataClass::kScalar));
   return bytes;
 }
 
@@ -55,26 +55,24 @@ ScalarValueTemplate::Encoded ScalarValueTemplate::encode(std::string_view tag,
                                                          ValueForm form) {
   std::string value;
   if (!tag.empty()) {
-    detail::appendBytesField(&value, detail::kValueTag, tag);
+    appendBytesField(&value, kValueTag, tag);
   }
   if (form == ValueForm::kCompatible) {
-    detail::appendFieldKey(&value, detail::kValueSimpleValue, detail::WireType::kFixed32);
+    appendFieldKey(&value, kValueSimpleValue, WireType::kFixed32);
     value.append(sizeof(float), '\0');
   } else {
     std::string tensor;
-    detail::appendVarintField(&tensor, detail::kTensorType,
-                              static_cast<std::uint64_t>(event::TensorType::kFloat));
-    detail::appendBytesField(&tensor, detail::kTensorContent,
-                             std::string_view("\0\0\0\0", sizeof(float)));
-    detail::appendBytesField(&value, detail::kValueTensor, tensor);
+    appendVarintField(&tensor, kTensorType, static_cast<std::uint64_t>(event::TensorType::kFloat));
+    appendBytesField(&tensor, kTensorContent, std::string_view("\0\0\0\0", sizeof(float)));
+    appendBytesField(&value, kValueTensor, tensor);
   }
   const std::size_t bytesThroughFloat = value.size();  // both fields end with the float
   if (!metadata.empty()) {
-    detail::appendBytesField(&value, detail::kValueMetadata, metadata);
+    appendBytesField(&value, kValueMetadata, metadata);
   }
 
   Encoded encoded;
-  detail::appendBytesField(&encoded.bytes, detail::kSummaryValue, value);
+  appendBytesField(&encoded.bytes, kSummaryValue, value);
   const std::size_t fieldKeyBytes = encoded.bytes.size() - value.size();
   encoded.floatOffset = fieldKeyBytes + bytesThroughFloat - sizeof(float);
   encoded.size = encoded.bytes.size();
@@ -96,12 +94,12 @@ void ScalarEventEncoder::begin(double wallTime, std::int64_t step) {
 // Omits fields whose bits are all zero, as Protocol Buffers does.
 void ScalarEventEncoder::appendTo(std::string* out) const {
   if (bitsOf<std::uint64_t>(wallTime_) != 0) {
-    detail::appendDoubleField(out, detail::kEventWallTime, wallTime_);
+    appendDoubleField(out, kEventWallTime, wallTime_);
   }
   if (step_ != 0) {
-    detail::appendVarintField(out, detail::kEventStep, static_cast<std::uint64_t>(step_));
+    appendVarintField(out, kEventStep, static_cast<std::uint64_t>(step_));
   }
-  detail::appendBytesField(out, detail::kEventSummary, std::string_view(values_).substr(0, used_));
+  appendBytesField(out, kEventSummary, std::string_view(values_).substr(0, used_));
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::events

@@ -10,7 +10,7 @@
 #include "steptape/base/export.h"
 #include "steptape/events/event.h"
 
-namespace steptape {
+namespace steptape::detail::events {
 
 /// One scalar series in encoded form: all bytes of a Summary.Value except the four bytes of its
 /// float, which are the only ones that change from step to step.
@@ -109,4 +109,4 @@ class STEPTAPE_EXPORT ScalarEventEncoder {
   std::size_t count_ = 0;
 };
 
-}  // namespace steptape
+}  // namespace steptape::detail::events

@@ -9,7 +9,7 @@
 #include "events/messages/summary_event.h"
 #include "events/messages/wire_cursor.h"
 
-namespace steptape::detail {
+namespace steptape::detail::events {
 
 /// A view of one scalar in the payload.
 struct ScalarView {
@@ -109,4 +109,4 @@ class ScalarEventView {
   std::string_view form_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::events

@@ -5,7 +5,7 @@
 
 #include "base/json_chars.h"
 
-namespace steptape::detail {
+namespace steptape::detail::events {
 
 bool isSubRunCurve(const std::string& directory, const std::string& tag) {
   return ("/" + directory).find("/" + tag + "/") != std::string::npos;
@@ -28,12 +28,12 @@ Status writeScalarJson(ScalarSpool* spool, const std::function<void(std::string_
         text += ": [";
       },
       [&](const ScalarSpool::Point& point) {
-        char json[3 * kMaxJsonNumber + 8];
-        char* end = writeText(json, isFirstPoint ? "[" : ", [");
+        char json[3 * base::kMaxJsonNumber + 8];
+        char* end = base::writeText(json, isFirstPoint ? "[" : ", [");
         isFirstPoint = false;
-        end = writeText(writeJsonNumber(end, point.wallTime), ", ");
-        end = writeText(writeJsonInteger(end, point.step), ", ");
-        end = writeText(writeJsonNumber(end, point.value), "]");
+        end = base::writeText(base::writeJsonNumber(end, point.wallTime), ", ");
+        end = base::writeText(base::writeJsonInteger(end, point.step), ", ");
+        end = base::writeText(base::writeJsonNumber(end, point.value), "]");
         text.append(json, end);
         if (text.size() >= kPiece) {
           write(text);
@@ -45,4 +45,4 @@ Status writeScalarJson(ScalarSpool* spool, const std::function<void(std::string_
   return status;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::events

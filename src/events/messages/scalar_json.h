@@ -11,7 +11,7 @@
 
 #include "events/messages/scalar_spool.h"
 
-namespace steptape::detail {
+namespace steptape::detail::events {
 
 /// Returns whether a curve may come from addScalars(), which writes the directory
 /// "<directory>/<tag>/<curve>" for each curve. Exports name these curves by their directories, and
@@ -28,4 +28,4 @@ STEPTAPE_EXPORT Status writeScalarJson(ScalarSpool* spool,
                                        const std::function<void(std::string_view)>& write,
                                        std::vector<std::string>* notes);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::events

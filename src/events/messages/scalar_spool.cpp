@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace steptape::detail {
+namespace steptape::detail::events {
 
 struct ScalarSpool::Series {
   struct Extent {
@@ -89,4 +89,4 @@ Status ScalarSpool::forEach(const std::function<void(std::size_t)>& begin,
   return {};
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::events

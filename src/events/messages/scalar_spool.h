@@ -14,7 +14,7 @@
 #include "base/spool_file.h"
 #include "events/messages/curve_names.h"
 
-namespace steptape::detail {
+namespace steptape::detail::events {
 
 /// Sorts points by series in bounded memory: input in the order of a file, in which series are
 /// mixed; output series by series. Points that do not fit into memory are written to a temporary
@@ -53,10 +53,10 @@ class STEPTAPE_EXPORT ScalarSpool {
  private:
   Status spill();
 
-  SpoolFile file_;
+  base::SpoolFile file_;
   const std::size_t maxPoints_;
   std::size_t heldPoints_ = 0;
   std::map<CurveName, Series> series_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::events

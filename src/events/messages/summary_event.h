@@ -6,7 +6,7 @@
 
 #include "events/messages/wire_cursor.h"
 
-namespace steptape::detail {
+namespace steptape::detail::events {
 
 // Keys of fields in wire format: the field's number and, in the lower three bits, its wire type.
 // @source tensorflow/core/util/event.proto, tensorflow/core/framework/{summary,tensor}.proto
@@ -103,4 +103,4 @@ inline bool isMetadata(std::string_view bytes) {
   return (!metadata.key(kDataClassKey) || metadata.varint(&dataClass)) && metadata.isAtEnd();
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::events

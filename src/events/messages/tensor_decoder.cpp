@@ -9,7 +9,7 @@
 #include "base/got_expected.h"
 #include "events/messages/half_bits.h"
 
-namespace steptape::detail {
+namespace steptape::detail::events {
 namespace {
 
 /// Appends `values` as numbers of type T, and repeats the last one up to `elements` numbers. A
@@ -26,8 +26,8 @@ Status expand(const Values& values, std::uint64_t elements, std::uint64_t* repea
       return Status(
           ErrorCode::kDataLoss,
           "tensor too large: " +
-              detail::gotExpected(std::to_string(given) + " values",
-                                  "one for each of " + std::to_string(elements) + " elements"));
+              base::gotExpected(std::to_string(given) + " values",
+                                "one for each of " + std::to_string(elements) + " elements"));
     }
     *repeatable -= elements * sizeof(T);
   }
@@ -91,8 +91,8 @@ Status decodeShape(const wire::TensorShapeProto& proto, event::Tensor* tensor,
         __builtin_mul_overflow(*elements, static_cast<std::uint64_t>(dimension.size()), elements)) {
       return Status(
           ErrorCode::kDataLoss,
-          "tensor shape: " + detail::gotExpected("dimension " + std::to_string(dimension.size()),
-                                                 "0 or more, and fewer than 2^64 elements"));
+          "tensor shape: " + base::gotExpected("dimension " + std::to_string(dimension.size()),
+                                               "0 or more, and fewer than 2^64 elements"));
     }
   }
   return Status();
@@ -118,4 +118,4 @@ Status decodeTensor(wire::TensorProto* proto, std::uint64_t* repeatable, event::
   return expandTyped(*proto, tensor->type, elements, repeatable, &tensor->content);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::events

@@ -7,7 +7,7 @@
 #include "steptape/events/event.h"
 #include "steptape/wire/event.pb.h"
 
-namespace steptape::detail {
+namespace steptape::detail::events {
 
 /// Converts a tensor's numbers to little-endian bytes, in whichever field the writer stored them.
 ///
@@ -21,4 +21,4 @@ namespace steptape::detail {
 /// @source tensorflow/core/framework/tensor.proto
 Status decodeTensor(wire::TensorProto* proto, std::uint64_t* repeatable, event::Tensor* tensor);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::events

@@ -13,7 +13,7 @@
 #include "events/messages/event_fields.h"
 #include "events/messages/wire_fields.h"
 
-namespace steptape::detail {
+namespace steptape::detail::events {
 
 /// What decodeEvent() does not keep of a value, because only readers less tolerant depend on it.
 struct ValueFacts {
@@ -91,4 +91,4 @@ inline ValueFacts factsOf(const event::Value& value) {
   return facts;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::events

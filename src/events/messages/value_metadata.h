@@ -10,7 +10,7 @@
 #include "steptape/events/event.h"
 #include "steptape/events/plugin_content.h"
 
-namespace steptape::detail {
+namespace steptape::detail::events {
 
 /// Returns the plugin of a value in the compatible form, which its field implies; null for a
 /// tensor.
@@ -51,4 +51,4 @@ inline std::optional<event::SummaryMetadata> metadataIfNamed(event::SummaryMetad
   return metadata;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::events

@@ -7,7 +7,7 @@
 
 #include "base/little_endian.h"
 
-namespace steptape::detail {
+namespace steptape::detail::events {
 
 /// Reads values in the Protocol Buffers wire format from the front of a byte range. A call returns
 /// false if there are too few bytes or there is no such value; the cursor is then unspecified.
@@ -89,7 +89,7 @@ class WireCursor {
     if (remaining() < sizeof *value) {
       return false;
     }
-    const std::uint64_t bits = loadLittleEndian64(next_);
+    const std::uint64_t bits = base::loadLittleEndian64(next_);
     std::memcpy(value, &bits, sizeof bits);
     next_ += sizeof *value;
     return true;
@@ -103,19 +103,19 @@ class WireCursor {
       return std::memcmp(a, b, size) == 0;
     }
     for (std::size_t i = 0; i + kWord < size; i += kWord) {
-      if (loadLittleEndian64(a + i) != loadLittleEndian64(b + i)) {
+      if (base::loadLittleEndian64(a + i) != base::loadLittleEndian64(b + i)) {
         return false;
       }
     }
     // The last word may overlap the previous one.
-    return loadLittleEndian64(a + size - kWord) == loadLittleEndian64(b + size - kWord);
+    return base::loadLittleEndian64(a + size - kWord) == base::loadLittleEndian64(b + size - kWord);
   }
 
   /// @return the end of the value, or null.
   static const char* longVarint(const char* next, const char* end, std::uint64_t* value) {
     // Steps take two to four bytes and are followed by other fields.
     if (end - next >= 4) {
-      const std::uint32_t bytes = loadLittleEndian32(next);
+      const std::uint32_t bytes = base::loadLittleEndian32(next);
       const std::uint32_t low = (bytes & 0x7f) | (bytes & 0x7f00) >> 1;
       if ((bytes & 0x8000) == 0) {
         *value = low;
@@ -149,7 +149,7 @@ class WireCursor {
   /// REQUIRES: four bytes are left.
   float takeFloat32() {
     float value;
-    const std::uint32_t bits = loadLittleEndian32(next_);
+    const std::uint32_t bits = base::loadLittleEndian32(next_);
     std::memcpy(&value, &bits, sizeof bits);
     next_ += sizeof bits;
     return value;
@@ -161,4 +161,4 @@ class WireCursor {
   const char* end_ = nullptr;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::events

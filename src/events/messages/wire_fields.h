@@ -8,7 +8,7 @@
 #include "events/messages/wire_cursor.h"
 #include "events/messages/wire_format.h"
 
-namespace steptape::detail {
+namespace steptape::detail::events {
 
 /// A view of one field of a message in the Protocol Buffers wire format.
 struct WireField {
@@ -64,4 +64,4 @@ void forEachField(std::string_view message, const Take& take) {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::events

@@ -9,7 +9,7 @@
 
 #include "base/little_endian.h"
 
-namespace steptape::detail {
+namespace steptape::detail::events {
 
 // The parts of the Protocol Buffers wire format that hand-written encoders need.
 // @source https://protobuf.dev/programming-guides/encoding/
@@ -57,9 +57,9 @@ inline void appendDoubleField(std::string* out, std::uint32_t field, double valu
   std::uint64_t bits;
   std::memcpy(&bits, &value, sizeof bits);
   char bytes[sizeof bits];
-  storeLittleEndian64(bytes, bits);
+  base::storeLittleEndian64(bytes, bits);
   appendFieldKey(out, field, WireType::kFixed64);
   out->append(bytes, sizeof bytes);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::events

@@ -11,7 +11,7 @@
 #include "steptape/base/export.h"
 #include "steptape/base/status.h"
 
-namespace steptape {
+namespace steptape::detail::events {
 
 // A profile for XProf, TensorBoard's profile page, as plain structs:
 //
@@ -105,4 +105,4 @@ STEPTAPE_EXPORT Status decodeXSpace(std::string_view bytes, XSpace* space);
 /// @threads Thread-safe.
 STEPTAPE_EXPORT Status decodeXEvent(std::string_view bytes, XEvent* event);
 
-}  // namespace steptape
+}  // namespace steptape::detail::events

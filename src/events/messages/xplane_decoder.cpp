@@ -26,7 +26,7 @@ bool parseAllBut(std::uint64_t field, std::string_view bytes, Message* message,
                  std::vector<std::string_view>* found) {
   std::string rest;
   std::size_t size = 0;
-  detail::forEachField(bytes, [&](const detail::WireField& each) {
+  detail::events::forEachField(bytes, [&](const detail::events::WireField& each) {
     size += each.whole.size();
     if (each.number == field && each.hasData) {
       found->push_back(each.data);
@@ -34,17 +34,18 @@ bool parseAllBut(std::uint64_t field, std::string_view bytes, Message* message,
       rest.append(each.whole);
     }
   });
-  return size == bytes.size() && detail::parseMessage(rest, message);
+  return size == bytes.size() && detail::events::parseMessage(rest, message);
 }
 
 Status refusal(const char* message, std::string_view bytes) {
-  return Status(ErrorCode::kDataLoss,
-                "xplane: " + detail::gotExpected(std::to_string(bytes.size()) + " other bytes",
-                                                 std::string("a message ") + message));
+  return Status(
+      ErrorCode::kDataLoss,
+      "xplane: " + detail::base::gotExpected(std::to_string(bytes.size()) + " other bytes",
+                                             std::string("a message ") + message));
 }
 
-XStat decode(const wire::XStat& proto) {
-  XStat stat;
+detail::events::XStat decode(const wire::XStat& proto) {
+  detail::events::XStat stat;
   stat.id = proto.metadata_id();
   switch (proto.value_case()) {
     case wire::XStat::kDoubleValue:
@@ -57,10 +58,10 @@ XStat decode(const wire::XStat& proto) {
       stat.value = proto.str_value();
       break;
     case wire::XStat::kBytesValue:
-      stat.value = XStatBytes{proto.bytes_value()};
+      stat.value = detail::events::XStatBytes{proto.bytes_value()};
       break;
     case wire::XStat::kRefValue:
-      stat.value = XStatReference{static_cast<std::int64_t>(proto.ref_value())};
+      stat.value = detail::events::XStatReference{static_cast<std::int64_t>(proto.ref_value())};
       break;
     case wire::XStat::kInt64Value:
     case wire::XStat::VALUE_NOT_SET:
@@ -71,8 +72,8 @@ XStat decode(const wire::XStat& proto) {
 }
 
 template <typename Protos>
-std::vector<XStat> decodeStats(const Protos& protos) {
-  std::vector<XStat> stats;
+std::vector<detail::events::XStat> decodeStats(const Protos& protos) {
+  std::vector<detail::events::XStat> stats;
   stats.reserve(static_cast<std::size_t>(protos.size()));
   for (const wire::XStat& proto : protos) {
     stats.push_back(decode(proto));
@@ -80,7 +81,7 @@ std::vector<XStat> decodeStats(const Protos& protos) {
   return stats;
 }
 
-bool decodeLine(std::string_view bytes, XLine* line) {
+bool decodeLine(std::string_view bytes, detail::events::XLine* line) {
   wire::XLine proto;
   if (!parseAllBut(kEventsField, bytes, &proto, &line->events)) {
     return false;
@@ -91,7 +92,7 @@ bool decodeLine(std::string_view bytes, XLine* line) {
   return true;
 }
 
-bool decodePlane(std::string_view bytes, XPlane* plane) {
+bool decodePlane(std::string_view bytes, detail::events::XPlane* plane) {
   wire::XPlane proto;
   std::vector<std::string_view> lines;
   if (!parseAllBut(kLinesField, bytes, &proto, &lines)) {
@@ -117,18 +118,18 @@ bool decodePlane(std::string_view bytes, XPlane* plane) {
 
 }  // namespace
 
-std::string_view XPlane::text(const XStat& stat) const {
+std::string_view detail::events::XPlane::text(const detail::events::XStat& stat) const {
   if (const auto* own = std::get_if<std::string>(&stat.value)) {
     return *own;
   }
-  if (const auto* reference = std::get_if<XStatReference>(&stat.value)) {
+  if (const auto* reference = std::get_if<detail::events::XStatReference>(&stat.value)) {
     const auto found = statNames.find(reference->id);
     return found != statNames.end() ? std::string_view(found->second) : "";
   }
   return {};
 }
 
-Status decodeXSpace(std::string_view bytes, XSpace* space) {
+Status detail::events::decodeXSpace(std::string_view bytes, detail::events::XSpace* space) {
   wire::XSpace proto;
   std::vector<std::string_view> planes;
   *space = {};
@@ -146,9 +147,9 @@ Status decodeXSpace(std::string_view bytes, XSpace* space) {
   return Status();
 }
 
-Status decodeXEvent(std::string_view bytes, XEvent* event) {
+Status detail::events::decodeXEvent(std::string_view bytes, detail::events::XEvent* event) {
   wire::XEvent proto;
-  if (!detail::parseMessage(bytes, &proto)) {
+  if (!detail::events::parseMessage(bytes, &proto)) {
     return refusal("XEvent", bytes);
   }
   event->nameId = proto.metadata_id();

@@ -12,15 +12,8 @@
 #include "base/utf8.h"
 #include "events/messages/wire_format.h"
 
-namespace steptape {
+namespace steptape::detail::events {
 namespace {
-
-using detail::appendBytesField;
-using detail::appendFieldKey;
-using detail::appendVarint;
-using detail::appendVarintField;
-using detail::varintBytes;
-using detail::WireType;
 
 // Field numbers of proto/steptape/wire/xplane.proto.
 constexpr std::uint32_t kSpacePlanes = 1;
@@ -79,7 +72,9 @@ struct StatEncoder {
   void operator()(std::uint64_t value) const { out->set_uint64_value(value); }
   void operator()(double value) const { out->set_double_value(value); }
   void operator()(XStatReference value) const { out->set_ref_value(unsignedOf(value.id)); }
-  void operator()(const std::string& value) const { out->set_str_value(replaceInvalidUtf8(value)); }
+  void operator()(const std::string& value) const {
+    out->set_str_value(base::replaceInvalidUtf8(value));
+  }
   void operator()(const XStatBytes& value) const { out->set_bytes_value(value.bytes); }
 };
 
@@ -96,7 +91,7 @@ XLineEncoder::XLineEncoder(std::int64_t id, std::string_view name) {
     appendVarintField(&chunk_, kLineId, unsignedOf(id));
   }
   if (!name.empty()) {
-    appendBytesField(&chunk_, kLineName, replaceInvalidUtf8(name));
+    appendBytesField(&chunk_, kLineName, base::replaceInvalidUtf8(name));
   }
   used_ = chunk_.size();
 }
@@ -155,14 +150,14 @@ void XLineEncoder::addStat(std::int64_t id, XStatReference value) {
 void XLineEncoder::addStat(std::int64_t id, double value) {
   std::string stat;
   appendVarintField(&stat, kStatId, unsignedOf(id));
-  detail::appendDoubleField(&stat, kStatDouble, value);
+  appendDoubleField(&stat, kStatDouble, value);
   addWhole(stat);
 }
 
 void XLineEncoder::addStat(std::int64_t id, std::string_view value) {
   std::string stat;
   appendVarintField(&stat, kStatId, unsignedOf(id));
-  appendBytesField(&stat, kStatText, replaceInvalidUtf8(value));
+  appendBytesField(&stat, kStatText, base::replaceInvalidUtf8(value));
   addWhole(stat);
 }
 
@@ -196,7 +191,7 @@ XPlaneEncoder::XPlaneEncoder(std::int64_t id, std::string_view name)
     : names_(std::make_unique<Names>()) {
   wire::XPlane head;
   head.set_id(id);
-  head.set_name(replaceInvalidUtf8(name));
+  head.set_name(base::replaceInvalidUtf8(name));
   head.SerializeToString(&head_);
 }
 
@@ -209,8 +204,8 @@ std::int64_t XPlaneEncoder::addEventName(const XEventName& name) {
   wire::XPlane::EventMetadataEntry* entry = names_->proto.add_event_metadata();
   entry->set_key(id);
   entry->mutable_value()->set_id(id);
-  entry->mutable_value()->set_name(replaceInvalidUtf8(name.name));
-  entry->mutable_value()->set_display_name(replaceInvalidUtf8(name.displayName));
+  entry->mutable_value()->set_name(base::replaceInvalidUtf8(name.name));
+  entry->mutable_value()->set_display_name(base::replaceInvalidUtf8(name.displayName));
   for (const XStat& stat : name.stats) {
     encode(stat, entry->mutable_value()->add_stats());
   }
@@ -218,7 +213,7 @@ std::int64_t XPlaneEncoder::addEventName(const XEventName& name) {
 }
 
 std::int64_t XPlaneEncoder::statId(std::string_view name) {
-  const std::string text = replaceInvalidUtf8(name);
+  const std::string text = base::replaceInvalidUtf8(name);
   const std::int64_t next = names_->proto.stat_metadata_size() + 1;
   const auto [known, isNew] = names_->statIds.emplace(text, next);
   if (isNew) {
@@ -260,11 +255,11 @@ void XSpaceEncoder::addPlane(XPlaneEncoder plane) {
 }
 
 void XSpaceEncoder::addWarning(std::string_view text) {
-  appendBytesField(&pieces_.emplace_back(), kSpaceWarnings, replaceInvalidUtf8(text));
+  appendBytesField(&pieces_.emplace_back(), kSpaceWarnings, base::replaceInvalidUtf8(text));
 }
 
 void XSpaceEncoder::addHostName(std::string_view name) {
-  appendBytesField(&pieces_.emplace_back(), kSpaceHostNames, replaceInvalidUtf8(name));
+  appendBytesField(&pieces_.emplace_back(), kSpaceHostNames, base::replaceInvalidUtf8(name));
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::events

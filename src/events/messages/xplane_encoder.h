@@ -12,7 +12,7 @@
 
 #include "events/messages/xplane.h"
 
-namespace steptape {
+namespace steptape::detail::events {
 
 // Encodes a profile for XProf, starting with the events:
 //
@@ -118,4 +118,4 @@ class STEPTAPE_EXPORT XSpaceEncoder {
   std::vector<std::string> pieces_;
 };
 
-}  // namespace steptape
+}  // namespace steptape::detail::events

@@ -11,7 +11,7 @@
 #include <torch/csrc/autograd/functions/accumulate_grad.h>
 #include <torch/csrc/autograd/variable.h>
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 namespace {
 
 namespace autograd = ::torch::autograd;
@@ -21,7 +21,7 @@ namespace autograd = ::torch::autograd;
 std::string functionName(const autograd::Node& node) {
   constexpr std::string_view kNode = "torch::autograd::CppNode<";
   const std::string type = node.name();
-  return detail::startsWith(type, kNode)
+  return base::startsWith(type, kNode)
              ? shortTypeName(type.substr(kNode.size(), type.size() - kNode.size() - 1))
              : "";
 }
@@ -81,4 +81,4 @@ std::vector<DraftEdge> AutogradOrigins::inputsOf(const autograd::Node& node,
   return inputs;
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

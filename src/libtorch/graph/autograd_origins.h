@@ -17,7 +17,7 @@ namespace torch::autograd {
 struct Node;
 }
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 
 /// A call of a custom function, a torch::autograd::Function.
 struct FunctionCall {
@@ -52,4 +52,4 @@ class AutogradOrigins {
   std::map<Output, DraftEdge> edges_;
 };
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

@@ -16,7 +16,7 @@
 
 #include <c10/util/Exception.h>
 
-namespace steptape::detail {
+namespace steptape::detail::libtorch {
 namespace {
 
 /// Returns the error message without LibTorch's stack trace.
@@ -202,4 +202,4 @@ event::Graph graphOf(const torch::jit::Module& module, std::vector<c10::IValue> 
   return graph;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::libtorch

@@ -10,7 +10,7 @@
 
 #include "steptape/events/graph.h"
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 
 /// Levels of the module tree from the root, such as {"Net", "conv1[Conv2d]"}.
 using Scope = std::vector<std::string>;
@@ -54,4 +54,4 @@ struct GraphDraft {
   std::vector<DraftNode> nodes;
 };
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

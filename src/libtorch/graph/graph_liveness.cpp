@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 
 std::vector<bool> ancestors(const GraphDraft& draft, const std::vector<std::size_t>& from) {
   std::vector<bool> found(draft.nodes.size());
@@ -35,4 +35,4 @@ void keepNodes(const std::vector<bool>& kept, GraphDraft* draft) {
   draft->nodes = std::move(nodes);
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

@@ -6,7 +6,7 @@
 
 #include "libtorch/graph/graph_draft.h"
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 
 /// Returns which nodes of a draft are in `from`, or are read by those directly or indirectly.
 std::vector<bool> ancestors(const GraphDraft& draft, const std::vector<std::size_t>& from);
@@ -14,4 +14,4 @@ std::vector<bool> ancestors(const GraphDraft& draft, const std::vector<std::size
 /// Removes the nodes that are not in `kept`, which must include everything that kept nodes read.
 void keepNodes(const std::vector<bool>& kept, GraphDraft* draft);
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

@@ -5,7 +5,7 @@
 
 #include "steptape/base/clock.h"
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 namespace {
 
 using std::chrono::duration_cast;
@@ -72,4 +72,4 @@ std::string addStats(const GraphDraft& draft,
   return noteIfFewFound(draft, *graph);
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

@@ -9,7 +9,7 @@
 #include "libtorch/graph/graph_draft.h"
 #include "libtorch/graph/op_calls.h"
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 
 /// Adds the measured times of its operators to `graph`: matches calls of the same name in the same
 /// order.
@@ -24,4 +24,4 @@ std::string addStats(const GraphDraft& draft,
                      const std::map<std::string, std::chrono::nanoseconds>& times,
                      event::Graph* graph);
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

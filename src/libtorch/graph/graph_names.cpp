@@ -6,7 +6,7 @@
 #include <map>
 #include <unordered_set>
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 namespace {
 
 using Kind = DraftNode::Kind;
@@ -136,4 +136,4 @@ event::Graph namedGraph(const GraphDraft& draft) {
   return graph;
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

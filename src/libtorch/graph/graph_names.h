@@ -3,7 +3,7 @@
 
 #include "libtorch/graph/graph_draft.h"
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 
 /// Names the nodes of a draft whose operators have scopes, in order: node i of the result is node i
 /// of `draft`.
@@ -14,4 +14,4 @@ namespace steptape {
 /// kind has no number.
 event::Graph namedGraph(const GraphDraft& draft);
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

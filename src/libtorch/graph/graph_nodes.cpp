@@ -5,7 +5,7 @@
 
 #include <ATen/ATen.h>
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 namespace {
 
 // Not a c10::List: its iterator gives proxies, and GCC 13 and later warn that a reference to an
@@ -216,4 +216,4 @@ std::optional<event::GraphAttribute> attributeOf(const std::string& name,
   return value.isList() ? attributeOfList(value) : std::nullopt;
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

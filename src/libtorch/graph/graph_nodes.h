@@ -15,7 +15,7 @@
 #include <ATen/core/ivalue.h>
 #include <ATen/core/jit_type.h>
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 
 // Makes nodes of a draft from LibTorch's tensors, arguments and operators.
 
@@ -43,4 +43,4 @@ DraftNode operatorNode(const std::string& kind);
 /// than one element, or cannot be written in a line.
 std::optional<event::GraphAttribute> attributeOf(const std::string& name, const c10::IValue& value);
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

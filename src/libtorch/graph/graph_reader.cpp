@@ -8,7 +8,7 @@
 #include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/ir/ir.h>
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 namespace {
 
 namespace jit = ::torch::jit;
@@ -374,4 +374,4 @@ void GraphReader::addArgument(const std::string& name, const Meaning& meaning, D
   }
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

@@ -18,7 +18,7 @@ struct Node;
 struct Value;
 }  // namespace torch::jit
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 
 /// Reads LibTorch's graphs as data flow: skips nodes that only pack, unpack or look up values, and
 /// turns constants into attributes of their readers.
@@ -86,4 +86,4 @@ class GraphReader {
   std::map<std::string, std::size_t> controlNames_;
 };
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

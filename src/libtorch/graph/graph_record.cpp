@@ -13,7 +13,7 @@
 #include "libtorch/graph/op_calls.h"
 #include "libtorch/graph/tensor_origins.h"
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 namespace {
 
 void appendTensors(const c10::IValue& value, std::vector<at::Tensor>* tensors) {
@@ -45,7 +45,7 @@ bool isOfModel(const DraftNode& node) {
 /// Makes a draft from the operators that run.
 class GraphRecorder final : public OpListener {
  public:
-  GraphRecorder(const detail::EagerModel& model, const ModelTree& tree,
+  GraphRecorder(const EagerModel& model, const ModelTree& tree,
                 const std::vector<at::Tensor>& inputs) {
     draft_.root = tree.root;
     // Adds all parameters, whether read or not, because an unused one is worth seeing. Buffers are
@@ -251,7 +251,7 @@ class GraphRecorder final : public OpListener {
 
 }  // namespace
 
-GraphDraft recordedGraph(const detail::EagerModel& model, const ModelTree& tree,
+GraphDraft recordedGraph(const EagerModel& model, const ModelTree& tree,
                          const std::vector<at::Tensor>& inputs) {
   GraphRecorder recorder(model, tree, inputs);
   std::vector<NamedTensor> outputs;
@@ -262,4 +262,4 @@ GraphDraft recordedGraph(const detail::EagerModel& model, const ModelTree& tree,
   return recorder.take();
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

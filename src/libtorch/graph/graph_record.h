@@ -8,7 +8,7 @@
 #include "libtorch/graph/graph_draft.h"
 #include "libtorch/graph/model_tree.h"
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 
 /// Runs an eager model once, and connects the operators that it calls by the elements that they
 /// read and write. Needs no tracer. <steptape/libtorch/graph.h> lists the differences from
@@ -16,7 +16,7 @@ namespace steptape {
 ///
 /// @param inputs Tensors of the forward pass, one for each of `model.inputs`.
 /// @throws exceptions of forward().
-GraphDraft recordedGraph(const detail::EagerModel& model, const ModelTree& tree,
+GraphDraft recordedGraph(const EagerModel& model, const ModelTree& tree,
                          const std::vector<at::Tensor>& inputs);
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 namespace {
 
 using Kind = DraftNode::Kind;
@@ -137,7 +137,7 @@ std::string shortTypeName(std::string_view type) {
     }
   }
   constexpr std::string_view kImpl = "Impl";
-  if (name.size() > kImpl.size() && detail::endsWith(name, kImpl)) {
+  if (name.size() > kImpl.size() && base::endsWith(name, kImpl)) {
     name.erase(name.size() - kImpl.size());
   }
   // A '/' would end a level of a scope, and ':' would look like the number of an output.
@@ -158,4 +158,4 @@ void inferScopes(GraphDraft* draft) {
   }
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

@@ -6,7 +6,7 @@
 
 #include "libtorch/graph/graph_draft.h"
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 
 /// Returns the deepest scope that contains both.
 Scope commonScope(const Scope& a, const Scope& b);
@@ -34,4 +34,4 @@ void inferScopes(GraphDraft* draft);
 /// used outside stays.
 void applyZones(GraphDraft* draft);
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

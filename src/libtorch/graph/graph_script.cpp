@@ -14,7 +14,7 @@
 #include <torch/csrc/jit/runtime/interpreter.h>
 #include <torch/csrc/jit/runtime/profiling_record.h>
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 namespace {
 
 namespace jit = ::torch::jit;
@@ -170,4 +170,4 @@ GraphDraft scriptGraph(jit::Graph& graph, const ModelTree& tree,
   return reader.take();
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

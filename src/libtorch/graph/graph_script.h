@@ -11,7 +11,7 @@
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/ir/ir.h>
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 
 /// Returns forward() of a TorchScript module as one graph, with all calls inlined. The scope of
 /// each node contains the module whose method it came from.
@@ -31,4 +31,4 @@ GraphDraft scriptGraph(torch::jit::Graph& graph, const ModelTree& tree,
                        const std::vector<std::string>& argumentNames,
                        const std::vector<c10::IValue>& arguments);
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

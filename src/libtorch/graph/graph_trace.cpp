@@ -14,14 +14,14 @@
 #if __has_include(<torch/csrc/jit/frontend/tracer.h>)
 #include <torch/csrc/jit/frontend/tracer.h>
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 namespace {
 
 namespace jit = ::torch::jit;
 namespace tracer = ::torch::jit::tracer;
 
 /// Makes zones the scopes of the nodes that are traced in them.
-class ZonesAsScopes final : public detail::ZoneListener {
+class ZonesAsScopes final : public process::ZoneListener {
  public:
   void onZoneBegin(const char* name) noexcept override {
     jit::Graph& graph = *tracer::getTracingState()->graph;
@@ -81,7 +81,7 @@ struct TracedCall {
   std::vector<std::string> outputs;
 };
 
-TracedCall traced(const detail::EagerModel& model, const ModelTree& tree,
+TracedCall traced(const EagerModel& model, const ModelTree& tree,
                   const std::vector<at::Tensor>& inputs) {
   TracedCall trace;
   const auto forward = [&](const jit::Stack& stack) {
@@ -89,7 +89,7 @@ TracedCall traced(const detail::EagerModel& model, const ModelTree& tree,
     // here.
     const tracer::NoWarn noWarn;
     ZonesAsScopes zones;
-    const detail::ListenToZones listening(&zones);
+    const process::ListenToZones listening(&zones);
     jit::Stack results;
     for (NamedTensor& result : model.forward(tensorsOf(stack))) {
       trace.outputs.push_back(std::move(result.name));
@@ -119,7 +119,7 @@ bool isTracing() {
   return tracer::isTracing();
 }
 
-GraphDraft tracedGraph(const detail::EagerModel& model, const ModelTree& tree,
+GraphDraft tracedGraph(const EagerModel& model, const ModelTree& tree,
                        const std::vector<at::Tensor>& inputs) {
   const TracedCall trace = traced(model, tree, inputs);
 
@@ -143,11 +143,11 @@ GraphDraft tracedGraph(const detail::EagerModel& model, const ModelTree& tree,
   return reader.take();
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch
 
 #else
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 
 bool hasTracer() {
   return false;
@@ -157,11 +157,10 @@ bool isTracing() {
   return false;
 }
 
-GraphDraft tracedGraph(const detail::EagerModel&, const ModelTree&,
-                       const std::vector<at::Tensor>&) {
+GraphDraft tracedGraph(const EagerModel&, const ModelTree&, const std::vector<at::Tensor>&) {
   throw std::logic_error("this LibTorch has no tracer");
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch
 
 #endif

@@ -8,7 +8,7 @@
 #include "libtorch/graph/graph_draft.h"
 #include "libtorch/graph/model_tree.h"
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 
 /// Returns whether this LibTorch has a tracer.
 bool hasTracer();
@@ -22,7 +22,7 @@ bool isTracing();
 /// @pre     hasTracer()
 /// @throws  exceptions of forward() or of the tracer.
 /// @source  torch/csrc/jit/frontend/tracer.h of LibTorch.
-GraphDraft tracedGraph(const detail::EagerModel& model, const ModelTree& tree,
+GraphDraft tracedGraph(const EagerModel& model, const ModelTree& tree,
                        const std::vector<at::Tensor>& inputs);
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

@@ -7,17 +7,18 @@
 namespace steptape {
 namespace {
 
-using Kind = DraftNode::Kind;
+using Kind = detail::libtorch::DraftNode::Kind;
 using Names = std::vector<std::string>;
 /// Returns the scope that contains each zone, by the zone's entry: the scope that all its operators
 /// share.
-std::map<std::size_t, Scope> scopesAroundZones(const GraphDraft& draft) {
-  std::map<std::size_t, Scope> scopes;
-  for (const DraftNode& node : draft.nodes) {
-    for (const OpenZone& zone : node.zones) {
+std::map<std::size_t, detail::libtorch::Scope> scopesAroundZones(
+    const detail::libtorch::GraphDraft& draft) {
+  std::map<std::size_t, detail::libtorch::Scope> scopes;
+  for (const detail::libtorch::DraftNode& node : draft.nodes) {
+    for (const detail::libtorch::OpenZone& zone : node.zones) {
       const auto [known, isNew] = scopes.try_emplace(zone.entry, *node.scope);
       if (!isNew) {
-        known->second = commonScope(known->second, *node.scope);
+        known->second = detail::libtorch::commonScope(known->second, *node.scope);
       }
     }
   }
@@ -27,8 +28,8 @@ std::map<std::size_t, Scope> scopesAroundZones(const GraphDraft& draft) {
 /// The assignment of a draft's zones to scopes.
 class ZonePlan {
  public:
-  explicit ZonePlan(const GraphDraft& draft) : around_(scopesAroundZones(draft)) {
-    for (const DraftNode& node : draft.nodes) {
+  explicit ZonePlan(const detail::libtorch::GraphDraft& draft) : around_(scopesAroundZones(draft)) {
+    for (const detail::libtorch::DraftNode& node : draft.nodes) {
       if (node.kind == Kind::kOperator) {
         collect(node);
       }
@@ -36,11 +37,12 @@ class ZonePlan {
   }
 
   /// Returns the scope of `node` with its zones.
-  Scope scopeOf(const DraftNode& node) const {
-    const Scope& scope = *node.scope;
-    Scope result;
+  detail::libtorch::Scope scopeOf(const detail::libtorch::DraftNode& node) const {
+    const detail::libtorch::Scope& scope = *node.scope;
+    detail::libtorch::Scope result;
     for (std::size_t depth = 0; depth < scope.size(); ++depth) {
-      const Scope module(scope.begin(), scope.begin() + static_cast<std::ptrdiff_t>(depth) + 1);
+      const detail::libtorch::Scope module(scope.begin(),
+                                           scope.begin() + static_cast<std::ptrdiff_t>(depth) + 1);
       const auto zones = zonesOfModule_.find(module);
       if (zones != zonesOfModule_.end() && zones->second.size() == 1) {
         append(*zones->second.begin(), &result);
@@ -52,14 +54,15 @@ class ZonePlan {
   }
 
  private:
-  static void append(const Names& names, Scope* scope) {
+  static void append(const Names& names, detail::libtorch::Scope* scope) {
     scope->insert(scope->end(), names.begin(), names.end());
   }
 
   /// Returns the zones around `node` that are directly in `scope`.
-  Names zonesIn(const Scope& scope, const DraftNode& node) const {
+  Names zonesIn(const detail::libtorch::Scope& scope,
+                const detail::libtorch::DraftNode& node) const {
     Names names;
-    for (const OpenZone& zone : node.zones) {
+    for (const detail::libtorch::OpenZone& zone : node.zones) {
       if (around_.at(zone.entry) == scope) {
         names.push_back(zone.name);
       }
@@ -68,26 +71,26 @@ class ZonePlan {
   }
 
   /// Records the zones in which each module above `node` was seen.
-  void collect(const DraftNode& node) {
-    Scope above;
+  void collect(const detail::libtorch::DraftNode& node) {
+    detail::libtorch::Scope above;
     for (const std::string& level : *node.scope) {
-      Scope module = above;
+      detail::libtorch::Scope module = above;
       module.push_back(level);
       zonesOfModule_[module].insert(zonesIn(above, node));
       above = std::move(module);
     }
   }
 
-  const std::map<std::size_t, Scope> around_;
+  const std::map<std::size_t, detail::libtorch::Scope> around_;
   /// The zones between a module and its parent; several if it was used both in and outside of them.
-  std::map<Scope, std::set<Names>> zonesOfModule_;
+  std::map<detail::libtorch::Scope, std::set<Names>> zonesOfModule_;
 };
 
 }  // namespace
 
-void applyZones(GraphDraft* draft) {
+void detail::libtorch::applyZones(detail::libtorch::GraphDraft* draft) {
   const ZonePlan plan(*draft);
-  for (DraftNode& node : draft->nodes) {
+  for (detail::libtorch::DraftNode& node : draft->nodes) {
     if (node.kind == Kind::kOperator || node.kind == Kind::kParameter) {
       node.scope = plan.scopeOf(node);
     }

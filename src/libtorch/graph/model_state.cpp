@@ -10,7 +10,7 @@
 #include <c10/core/InferenceMode.h>
 #include <torch/nn/module.h>
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 namespace {
 
 /// One random generator with its saved state.
@@ -172,4 +172,4 @@ std::vector<at::Tensor> copiesOf(const std::vector<at::Tensor>& tensors) {
   return copies;
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

@@ -6,7 +6,7 @@
 
 #include "libtorch/graph/model_tree.h"
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 
 /// Runs `pass`, a forward pass without side effects: restores the buffers and gradients of `tree`,
 /// the random generators of the CPU and of the devices of the model and of `inputs`, and grad mode.
@@ -23,4 +23,4 @@ void runAndRestore(torch::nn::Module& module, const ModelTree& tree,
 /// Returns copies with the memory format and the requires_grad of the originals.
 std::vector<at::Tensor> copiesOf(const std::vector<at::Tensor>& tensors);
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

@@ -6,7 +6,7 @@
 #include <torch/csrc/jit/api/module.h>
 #include <torch/nn/module.h>
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 namespace {
 
 std::string joined(const std::string& path, const std::string& name) {
@@ -92,4 +92,4 @@ ModelTree modelTree(const torch::jit::Module& module) {
   return TreeBuilder().build(module);
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

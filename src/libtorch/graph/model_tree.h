@@ -17,7 +17,7 @@ namespace torch::jit {
 struct Module;
 }
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 
 /// A parameter or a buffer of a model.
 struct ModelTensor {
@@ -40,4 +40,4 @@ struct ModelTree {
 ModelTree modelTree(const torch::nn::Module& module);
 ModelTree modelTree(const torch::jit::Module& module);
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

@@ -12,7 +12,7 @@
 #include <ATen/core/jit_type.h>
 #include <ATen/record_function.h>
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 namespace {
 
 /// Adds a callback to this thread for its lifetime.
@@ -90,7 +90,7 @@ bool isSeenThrough(const c10::FunctionSchema& schema) {
 }
 
 /// Passes on the operators at the outermost level.
-class Recorder final : public detail::ZoneListener {
+class Recorder final : public process::ZoneListener {
  public:
   explicit Recorder(OpListener* listener) : listener_(listener) {}
 
@@ -183,7 +183,7 @@ void recordCalls(const std::function<void()>& pass, OpListener* listener) {
   Recorder recorder(listener);
   {
     const Current<Recorder> current(currentRecorder, &recorder);
-    const detail::ListenToZones listening(&recorder);
+    const process::ListenToZones listening(&recorder);
     const at::RecordFunctionGuard enabled;
     const ThreadCallback callback(at::RecordFunctionCallback(&beginRecorded, &endRecorded)
                                       .needsInputs(true)
@@ -193,4 +193,4 @@ void recordCalls(const std::function<void()>& pass, OpListener* listener) {
   recorder.rethrow();
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

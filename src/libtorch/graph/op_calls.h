@@ -11,7 +11,7 @@
 #include <ATen/core/function_schema.h>
 #include <ATen/core/ivalue.h>
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 
 /// One call of an operator.
 struct OpCall {
@@ -54,4 +54,4 @@ class OpListener {
 /// @source ATen/record_function.h, tools/autograd/gen_trace_type.py of LibTorch.
 void recordCalls(const std::function<void()>& pass, OpListener* listener);
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 namespace {
 
 /// Returns the largest offset of an element; strides are never negative.
@@ -138,4 +138,4 @@ void TensorOrigins::addSharers(const TensorLayout& layout, const Storage& storag
                  [](const Origin* write) { return write->edge; });
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

@@ -12,7 +12,7 @@
 #include <c10/core/TensorImpl.h>
 #include <c10/util/intrusive_ptr.h>
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 
 /// The elements of a storage that belong to a tensor.
 struct TensorLayout {
@@ -72,4 +72,4 @@ class TensorOrigins {
   std::unordered_map<const c10::StorageImpl*, Storage> storages_;
 };
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

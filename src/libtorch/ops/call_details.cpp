@@ -17,7 +17,7 @@
 
 #include <ATen/core/Tensor.h>
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 namespace {
 
 using Inputs = c10::ArrayRef<const c10::IValue>;
@@ -53,7 +53,7 @@ void appendTensor(const at::Tensor& tensor, Key* key) {
 /// Numbers determine the operations of convolutions. For other operators, they would make every
 /// call a new one.
 bool countsNumbers(const char* name) {
-  return detail::startsWith(name, "aten::convolution");
+  return base::startsWith(name, "aten::convolution");
 }
 
 void appendNumbers(const c10::IValue& input, Key* key) {
@@ -218,4 +218,4 @@ std::uint32_t callDetails(const char* name, std::uint16_t nameId, Inputs inputs)
   }
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

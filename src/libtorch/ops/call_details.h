@@ -6,7 +6,7 @@
 #include <ATen/core/ivalue.h>
 #include <c10/util/ArrayRef.h>
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 
 /// Returns the number of a call's details: shapes and types of its inputs, operations, bytes,
 /// module.
@@ -18,4 +18,4 @@ namespace steptape {
 std::uint32_t callDetails(const char* name, std::uint16_t nameId,
                           c10::ArrayRef<const c10::IValue> inputs) noexcept;
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

@@ -10,7 +10,7 @@
 
 #include <ATen/core/Tensor.h>
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 namespace {
 
 using Inputs = c10::ArrayRef<const c10::IValue>;
@@ -151,4 +151,4 @@ double callFlops(std::string_view name, Inputs inputs) {
   return formula == kFormulas.end() ? 0.0 : formula->second(inputs);
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

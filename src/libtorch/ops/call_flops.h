@@ -6,7 +6,7 @@
 #include <ATen/core/ivalue.h>
 #include <c10/util/ArrayRef.h>
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 
 /// Returns the floating-point operations of one call of matrix products, convolutions and
 /// attention, forward and backward. A multiplication and an addition are two operations. Returns 0
@@ -16,4 +16,4 @@ namespace steptape {
 /// @source  The number of multiplications in each operator's definition.
 double callFlops(std::string_view name, c10::ArrayRef<const c10::IValue> inputs);
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

@@ -13,7 +13,7 @@
 #include <c10/core/Event.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 namespace {
 
 /// Maximum number of calls that take() has not read; further ones are dropped, because a blocked
@@ -196,7 +196,7 @@ DeviceTimer::Call DeviceTimer::beginOn(c10::Device device) {
   std::shared_ptr<const Anchor> anchor = anchorOf(device);
   std::optional<Call> call;
   {
-    const MutexLock lock(mutex_);
+    const base::MutexLock lock(mutex_);
     // Reuses an event of the same device.
     const auto unused = std::find_if(unused_.begin(), unused_.end(),
                                      [&](const Call& each) { return each.device == device; });
@@ -218,7 +218,7 @@ DeviceTimer::Call DeviceTimer::beginOn(c10::Device device) {
 
 std::shared_ptr<const DeviceTimer::Anchor> DeviceTimer::anchorOf(c10::Device device) {
   {
-    const MutexLock lock(mutex_);
+    const base::MutexLock lock(mutex_);
     for (const auto& [of, anchor] : anchors_) {
       if (of == device) {
         return anchor;
@@ -226,7 +226,7 @@ std::shared_ptr<const DeviceTimer::Anchor> DeviceTimer::anchorOf(c10::Device dev
     }
   }
   auto anchor = std::make_shared<const Anchor>(device);
-  const MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   anchors_.emplace_back(device, anchor);
   return anchor;
 }
@@ -239,7 +239,7 @@ void DeviceTimer::end(const void* owner) noexcept {
   open.owner = nullptr;
   try {
     open.call->stop.record(open.call->stream);
-    const MutexLock lock(mutex_);
+    const base::MutexLock lock(mutex_);
     if (calls_.size() == kMaxCalls) {
       ++dropped_;
       unused_.push_back(std::move(*open.call));
@@ -256,7 +256,7 @@ void DeviceTimer::end(const void* owner) noexcept {
 void DeviceTimer::renewAnchors() {
   std::vector<c10::Device> old;
   {
-    const MutexLock lock(mutex_);
+    const base::MutexLock lock(mutex_);
     const std::uint64_t now = readTicks();
     const std::uint64_t longAgo = ticksOf(kAnchorNanos);
     for (const auto& [device, anchor] : anchors_) {
@@ -268,7 +268,7 @@ void DeviceTimer::renewAnchors() {
   for (const c10::Device device : old) {
     try {
       auto renewed = std::make_shared<const Anchor>(device);
-      const MutexLock lock(mutex_);
+      const base::MutexLock lock(mutex_);
       for (auto& [of, anchor] : anchors_) {
         if (of == device) {
           anchor = renewed;
@@ -283,7 +283,7 @@ void DeviceTimer::renewAnchors() {
 void DeviceTimer::note(c10::DeviceType type, const std::exception& error) noexcept {
   try {
     const std::string what = error.what();
-    const MutexLock lock(mutex_);
+    const base::MutexLock lock(mutex_);
     problems_.emplace(type, c10::DeviceTypeName(type, /*lower_case=*/true) +
                                 " is not timed any further: " + what.substr(0, what.find('\n')));
   } catch (const std::exception&) {  // no memory for the message
@@ -291,19 +291,19 @@ void DeviceTimer::note(c10::DeviceType type, const std::exception& error) noexce
 }
 
 bool DeviceTimer::isRefused(c10::DeviceType type) const {
-  const MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   return problems_.count(type) != 0;
 }
 
 void DeviceTimer::clear() noexcept {
-  const MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   calls_.clear();
   dropped_ = 0;
   problems_.clear();
 }
 
 std::string DeviceTimer::problem() const {
-  const MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   std::string all;
   for (const auto& [type, problem] : problems_) {
     all += (all.empty() ? "" : "; ") + problem;
@@ -312,11 +312,11 @@ std::string DeviceTimer::problem() const {
 }
 
 void DeviceTimer::take(std::uint64_t since, std::uint64_t until, bool waits,
-                       const std::function<void(const SpanBatch&)>& sink) {
+                       const std::function<void(const process::SpanBatch&)>& sink) {
   std::deque<Call> calls;
   std::uint64_t dropped = 0;
   {
-    const MutexLock lock(mutex_);
+    const base::MutexLock lock(mutex_);
     calls.swap(calls_);
     std::swap(dropped, dropped_);
   }
@@ -333,7 +333,7 @@ void DeviceTimer::take(std::uint64_t since, std::uint64_t until, bool waits,
   };
   const auto done = std::stable_partition(calls.begin(), calls.end(), isLater);
   {
-    const MutexLock lock(mutex_);
+    const base::MutexLock lock(mutex_);
     calls_.insert(calls_.begin(), std::make_move_iterator(calls.begin()),
                   std::make_move_iterator(done));
     unused_.insert(unused_.end(), std::make_move_iterator(done),
@@ -348,11 +348,11 @@ void DeviceTimer::take(std::uint64_t since, std::uint64_t until, bool waits,
   }
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch
 
 #else
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 
 struct DeviceTimer::Call {};
 struct DeviceTimer::Anchor {};
@@ -374,6 +374,6 @@ std::string DeviceTimer::problem() const {
   return "";
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch
 
 #endif

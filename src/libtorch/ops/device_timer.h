@@ -18,7 +18,7 @@
 #include <c10/core/Device.h>
 #include <c10/util/ArrayRef.h>
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 
 /// Times operators on a device, by one event on their stream before them and one after:
 ///
@@ -60,7 +60,7 @@ class DeviceTimer {
   ///
   /// @param waits Whether to wait for unfinished calls.
   void take(std::uint64_t since, std::uint64_t until, bool waits,
-            const std::function<void(const SpanBatch&)>& sink);
+            const std::function<void(const process::SpanBatch&)>& sink);
 
   /// Discards all calls.
   void clear() noexcept;
@@ -85,7 +85,7 @@ class DeviceTimer {
   void note(c10::DeviceType type, const std::exception& error) noexcept;
   bool isRefused(c10::DeviceType type) const;
 
-  mutable Mutex mutex_;
+  mutable base::Mutex mutex_;
   std::deque<Call> calls_ STEPTAPE_GUARDED_BY(mutex_);  ///< Finished on the host.
   std::uint64_t dropped_ STEPTAPE_GUARDED_BY(mutex_) = 0;
   std::vector<Call> unused_ STEPTAPE_GUARDED_BY(mutex_);  ///< Their events are reused.
@@ -94,4 +94,4 @@ class DeviceTimer {
   std::map<c10::DeviceType, std::string> problems_ STEPTAPE_GUARDED_BY(mutex_);
 };
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

@@ -28,7 +28,8 @@ Count* currentCount() {
 
 std::unique_ptr<at::ObserverContext> countCall(const at::RecordFunction& function) {
   if (Count* const count = currentCount()) {
-    count->flops += static_cast<std::int64_t>(callFlops(function.name(), function.inputs()));
+    count->flops +=
+        static_cast<std::int64_t>(detail::libtorch::callFlops(function.name(), function.inputs()));
   }
   return nullptr;
 }

@@ -30,12 +30,12 @@ __attribute__((weak)) LibkinetoApi& api();
 extern "C" __attribute__((weak)) void libkineto_init(bool cpuOnly, bool logOnError);
 extern "C" __attribute__((weak)) void suppressLibkinetoLogMessages();
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 namespace {
 
-using detail::DeviceActivity;
-using detail::DeviceActivityKind;
 using libkineto::ActivityType;
+using profile::DeviceActivity;
+using profile::DeviceActivityKind;
 
 constexpr const char* kInstead =
     "; kernels are not in the profile, and devices are timed by operator instead";
@@ -205,11 +205,11 @@ std::string KinetoRecorder::stop(std::vector<DeviceActivity>* activities) {
   }
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch
 
 #else
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 
 bool KinetoRecorder::isUseful() {
   return false;
@@ -221,10 +221,10 @@ std::string KinetoRecorder::startSession() {
   return "kernels can be recorded with LibTorch 2.4 or later";
 }
 void KinetoRecorder::synchronize() {}
-std::string KinetoRecorder::stop(std::vector<detail::DeviceActivity>*) {
+std::string KinetoRecorder::stop(std::vector<profile::DeviceActivity>*) {
   return "";
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch
 
 #endif

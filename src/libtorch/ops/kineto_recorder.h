@@ -7,7 +7,7 @@
 
 #include "profile/recorder/device_activity.h"
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 
 /// Records kernels, copies and calls of the CUDA runtime by the Kineto in LibTorch, which uses
 /// CUPTI. Kineto records nothing else for it: our own hooks record operators.
@@ -19,7 +19,7 @@ namespace steptape {
 /// @threads As ActivityRecorder.
 /// @source libkineto.h of Kineto, https://github.com/pytorch/kineto, which LibTorch 2.4 and later
 ///         installs. Older versions of LibTorch record nothing.
-class KinetoRecorder final : public detail::ActivityRecorder {
+class KinetoRecorder final : public profile::ActivityRecorder {
  public:
   /// Returns whether LibTorch contains Kineto and there is a CUDA device.
   static bool isUseful();
@@ -29,7 +29,7 @@ class KinetoRecorder final : public detail::ActivityRecorder {
   std::string start() override;
   void synchronize() override;
   /// @cost Milliseconds, and about 1 us per activity.
-  std::string stop(std::vector<detail::DeviceActivity>* activities) override;
+  std::string stop(std::vector<profile::DeviceActivity>* activities) override;
 
  private:
   std::string startSession();
@@ -37,4 +37,4 @@ class KinetoRecorder final : public detail::ActivityRecorder {
   std::uint64_t session_ = 0;  ///< Number of the running session; 0: none.
 };
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

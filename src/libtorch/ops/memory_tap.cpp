@@ -12,7 +12,7 @@
 #include <c10/util/ThreadLocalDebugInfo.h>
 #include <torch/version.h>
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 namespace {
 
 #if TORCH_VERSION_MAJOR < 2
@@ -28,9 +28,9 @@ class MemoryTap::Reporter final : public c10::MemoryReportingInfoBase {
   void reportMemoryUsage(void* address, std::int64_t bytes, MemoryTotal allocated,
                          MemoryTotal reserved, c10::Device device) override {
     if (!device.is_cpu()) {
-      detail::noteDeviceBytes(static_cast<std::int64_t>(allocated));
+      process::noteDeviceBytes(static_cast<std::int64_t>(allocated));
     }
-    detail::ThreadRecorder* const recorder = detail::recorderForNow();
+    process::ThreadRecorder* const recorder = process::recorderForNow();
     if (recorder == nullptr) {
       return;
     }
@@ -65,4 +65,4 @@ MemoryTap::MemoryTap() {
 
 MemoryTap::~MemoryTap() = default;
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 
 /// During its lifetime, records allocations and deallocations on the thread that made it and on
 /// LibTorch's threads that work for it.
@@ -28,4 +28,4 @@ class MemoryTap {
   std::unique_ptr<Guard> guard_;
 };
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

@@ -8,7 +8,7 @@
 
 #include "base/mutex.h"
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 namespace {
 
 constexpr std::size_t kMaxModules = 65535;  // numbers have 16 bits
@@ -40,11 +40,11 @@ void addTensors(const torch::nn::Module& module, std::uint16_t id, ModuleTable* 
 }  // namespace
 
 void rememberModules(const torch::nn::Module& model, const std::string& name) {
-  static auto* const kMutex = new Mutex;
+  static auto* const kMutex = new base::Mutex;
   // Operators may read an old table at any time, so tables are never freed. There is one for each
   // model that a program profiles.
   static auto* const kTables = new std::vector<std::unique_ptr<const ModuleTable>>;
-  const MutexLock lock(*kMutex);
+  const base::MutexLock lock(*kMutex);
   const ModuleTable* const known = currentTable.load(std::memory_order_relaxed);
   auto table =
       known == nullptr ? std::make_unique<ModuleTable>() : std::make_unique<ModuleTable>(*known);
@@ -89,4 +89,4 @@ std::string moduleName(std::uint16_t moduleId) {
   return moduleId == 0 || table == nullptr ? "" : table->names.at(moduleId - std::size_t{1});
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

@@ -8,7 +8,7 @@
 #include <c10/util/ArrayRef.h>
 #include <torch/nn/module.h>
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 
 /// Remembers the module of each parameter and buffer of `model`, by the tensor's identity.
 ///
@@ -29,4 +29,4 @@ std::uint16_t moduleOf(c10::ArrayRef<const c10::IValue> inputs);
 /// Returns the name for a result of moduleOf(); empty for 0.
 std::string moduleName(std::uint16_t moduleId);
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

@@ -16,7 +16,7 @@
 
 #include <ATen/record_function.h>
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 namespace {
 
 SpanKind kindOf(at::RecordScope scope) {
@@ -42,7 +42,7 @@ template <bool kWithDetails, bool kWithDevices>
 struct CallRecorder {
   const at::RecordFunction& function;
   const char* name;
-  detail::ThreadRecorder& recorder;
+  process::ThreadRecorder& recorder;
 
   std::uint64_t payload(SpanKind kind, std::uint16_t nameId) const {
     std::uint32_t detailsId = 0;
@@ -73,7 +73,7 @@ struct CallRecorder {
     const std::uint16_t nameId = recorder.names().idOf(kind, name);
     if (function.isAsync()) {
       return std::make_unique<DetachedSpan>(
-          detail::beginDetached(kind, name, payload(kind, nameId)));
+          process::beginDetached(kind, name, payload(kind, nameId)));
     }
     begin(kind, nameId,
           kind == SpanKind::kBackward ? function.forwardThreadId() : function.threadId());
@@ -83,7 +83,7 @@ struct CallRecorder {
 
 template <bool kWithDetails, bool kWithDevices>
 std::unique_ptr<at::ObserverContext> beginFunction(const at::RecordFunction& function) {
-  detail::ThreadRecorder* const recorder = detail::recorderForNow();
+  process::ThreadRecorder* const recorder = process::recorderForNow();
   if (recorder == nullptr) {
     return nullptr;
   }
@@ -100,10 +100,10 @@ std::unique_ptr<at::ObserverContext> beginFunction(const at::RecordFunction& fun
 template <bool kWithDevices>
 void endFunction(const at::RecordFunction& function, at::ObserverContext* context) {
   if (context != nullptr) {
-    detail::endDetached(static_cast<DetachedSpan*>(context)->record);
+    process::endDetached(static_cast<DetachedSpan*>(context)->record);
     return;
   }
-  detail::endSpan(&function);
+  process::endSpan(&function);
   if constexpr (kWithDevices) {
     DeviceTimer::instance().end(&function);
   }
@@ -215,4 +215,4 @@ double measureOpHook(const OpHook& hook) {
   return std::max(0.0, enabled - disabled);
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

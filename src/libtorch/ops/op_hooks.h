@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 
 /// Selects which operators to record, and which data of them.
 struct OpHookChoice {
@@ -25,4 +25,4 @@ void disableOpHook(const OpHook& hook) noexcept;
 /// enabled; its spans are recorded.
 double measureOpHook(const OpHook& hook);
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

@@ -62,39 +62,40 @@ ProfilerOptions common(OpProfilerOptions options) {
   return result;
 }
 
-class OperatorSource final : public detail::SpanSource {
+class OperatorSource final : public detail::profile::SpanSource {
  public:
   explicit OperatorSource(const OpProfilerOptions& options)
-      : hookWithoutEvents_(
-            opHook({options.operators, options.shapes, false, options.operatorSampling})),
-        hookWithEvents_(
-            opHook({options.operators, options.shapes,
-                    options.deviceTimes && DeviceTimer::hasDevices(), options.operatorSampling})),
+      : hookWithoutEvents_(detail::libtorch::opHook(
+            {options.operators, options.shapes, false, options.operatorSampling})),
+        hookWithEvents_(detail::libtorch::opHook(
+            {options.operators, options.shapes,
+             options.deviceTimes && detail::libtorch::DeviceTimer::hasDevices(),
+             options.operatorSampling})),
         hook_(hookWithEvents_),
         sampling_(options.operatorSampling),
         withMemory_(options.memory) {
     if (options.deviceTimes && options.kernels && options.maxTraceSpans > 0 &&
-        options.maxOverhead == 0.0 && KinetoRecorder::isUseful()) {
-      activities_.emplace(std::make_unique<KinetoRecorder>());
+        options.maxOverhead == 0.0 && detail::libtorch::KinetoRecorder::isUseful()) {
+      activities_.emplace(std::make_unique<detail::libtorch::KinetoRecorder>());
     }
     if (hook_ == nullptr) {
       throw Error(ErrorCode::kInvalidArgument, "OpProfilerOptions::operatorSampling: got " +
                                                    std::to_string(options.operatorSampling) +
                                                    "; expected 1, 10, 100 or 1000");
     }
-    learnSchemaNames();
+    detail::libtorch::learnSchemaNames();
   }
   ~OperatorSource() override {
     switchOff();
-    forgetModules();
-    DeviceTimer::instance().clear();
+    detail::libtorch::forgetModules();
+    detail::libtorch::DeviceTimer::instance().clear();
   }
 
   void switchOn() override {
     isOn_ = true;
     // Kernels replace events, so that no time of a device counts twice.
     hook_ = activities_ && activities_->start() ? hookWithoutEvents_ : hookWithEvents_;
-    enableOpHook(*hook_);
+    detail::libtorch::enableOpHook(*hook_);
     if (withMemory_) {
       memoryProblem_ = memory_.emplace().problem();
     }
@@ -103,7 +104,8 @@ class OperatorSource final : public detail::SpanSource {
   int sampling() const override { return sampling_; }
 
   std::vector<std::string> problems() const override {
-    std::vector<std::string> problems{memoryProblem_, DeviceTimer::instance().problem()};
+    std::vector<std::string> problems{memoryProblem_,
+                                      detail::libtorch::DeviceTimer::instance().problem()};
     if (activities_) {
       for (std::string& problem : activities_->problems()) {
         problems.push_back(std::move(problem));
@@ -112,12 +114,12 @@ class OperatorSource final : public detail::SpanSource {
     return problems;
   }
 
-  double measureNanosPerSpan() override { return measureOpHook(*hook_); }
+  double measureNanosPerSpan() override { return detail::libtorch::measureOpHook(*hook_); }
 
   void switchOff() noexcept override {
     memory_.reset();
     if (isOn_) {
-      disableOpHook(*hook_);
+      detail::libtorch::disableOpHook(*hook_);
       if (activities_) {
         activities_->pause();
       }
@@ -125,24 +127,25 @@ class OperatorSource final : public detail::SpanSource {
     }
   }
 
-  void takeDeviceSpans(std::uint64_t since, std::uint64_t until, bool waits,
-                       const std::function<void(const SpanBatch&)>& sink) override {
-    DeviceTimer::instance().take(since, until, waits, sink);
+  void takeDeviceSpans(
+      std::uint64_t since, std::uint64_t until, bool waits,
+      const std::function<void(const detail::process::SpanBatch&)>& sink) override {
+    detail::libtorch::DeviceTimer::instance().take(since, until, waits, sink);
     if (activities_ && waits) {  // else the recorder would have to stop
       activities_->take(since, until, sink);
     }
   }
 
  private:
-  const OpHook* const hookWithoutEvents_;
-  const OpHook* const hookWithEvents_;
-  const OpHook* hook_;  ///< One of these.
+  const detail::libtorch::OpHook* const hookWithoutEvents_;
+  const detail::libtorch::OpHook* const hookWithEvents_;
+  const detail::libtorch::OpHook* hook_;  ///< One of these.
   const int sampling_;
   const bool withMemory_;
   bool isOn_ = false;
   std::string memoryProblem_;
-  std::optional<MemoryTap> memory_;
-  std::optional<detail::DeviceActivities> activities_;
+  std::optional<detail::libtorch::MemoryTap> memory_;
+  std::optional<detail::profile::DeviceActivities> activities_;
 };
 
 }  // namespace
@@ -153,7 +156,7 @@ OpProfiler::OpProfiler(const OpProfilerOptions& options)
 OpProfiler::~OpProfiler() = default;
 
 void OpProfiler::watch(const torch::nn::Module& model, const std::string& name) {
-  rememberModules(model, name);
+  detail::libtorch::rememberModules(model, name);
 }
 
 }  // namespace steptape

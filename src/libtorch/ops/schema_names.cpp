@@ -8,7 +8,7 @@
 
 #include <ATen/core/dispatch/Dispatcher.h>
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 
 std::atomic<const AddressTable*> schemaNames{nullptr};
 
@@ -62,4 +62,4 @@ void learnSchemaNames() {
   static_cast<void>(kIsLearned);
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

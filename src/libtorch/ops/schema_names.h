@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 
 /// Maps addresses of texts to span names: open addressing, at most half full.
 ///
@@ -62,4 +62,4 @@ inline std::uint16_t schemaSpanName(const char* name) noexcept {
 /// @cost    Some ms for the first call.
 void learnSchemaNames();
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

@@ -11,7 +11,7 @@
 #include <c10/core/Event.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 namespace {
 
 std::atomic<const DeviceCopier*> testCopier{nullptr};
@@ -73,4 +73,4 @@ void DeviceCopier::setForTesting(const DeviceCopier* copier) {
   testCopier.store(copier, std::memory_order_release);
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

@@ -7,7 +7,7 @@
 
 #include <ATen/core/TensorBody.h>
 
-namespace steptape {
+namespace steptape::detail::libtorch {
 
 /// Copies tensors from a device to main memory without waiting for the device. Tests replace it to
 /// simulate a device.
@@ -42,4 +42,4 @@ class DeviceCopier {
   static void setForTesting(const DeviceCopier* copier);
 };
 
-}  // namespace steptape
+}  // namespace steptape::detail::libtorch

@@ -64,7 +64,7 @@ at::Tensor inMainMemory(at::Tensor tensor) {
 }
 
 std::string shapeString(const at::Tensor& tensor) {
-  return "(" + detail::commaSeparated(tensor.sizes()) + ")";
+  return "(" + detail::base::commaSeparated(tensor.sizes()) + ")";
 }
 
 DType loggedType(const at::Tensor& tensor) {
@@ -85,7 +85,8 @@ TensorView viewOf(const at::Tensor& tensor, std::shared_ptr<TensorArrival> arriv
 
 TensorView viewInFlight(const at::Tensor& tensor) {
   loggedType(tensor);  // before anything is queued
-  DeviceCopier::Copy copy = DeviceCopier::current().copy(tensor.detach());
+  detail::libtorch::DeviceCopier::Copy copy =
+      detail::libtorch::DeviceCopier::current().copy(tensor.detach());
   return viewOf(copy.host, std::move(copy.arrival));
 }
 
@@ -106,7 +107,7 @@ void requireRealScalar(const at::Tensor& tensor) {
 
 TensorView TensorTraits<at::Tensor>::view(const at::Tensor& tensor) {
   requireDefined(tensor);
-  if (DeviceCopier::current().canCopy(tensor)) {
+  if (detail::libtorch::DeviceCopier::current().canCopy(tensor)) {
     return viewInFlight(tensor);
   }
   return viewOf(inMainMemory(tensor), nullptr);
@@ -119,7 +120,7 @@ double ScalarTraits<at::Tensor>::value(const at::Tensor& tensor) {
 
 std::optional<TensorView> ScalarTraits<at::Tensor>::inFlight(const at::Tensor& tensor) {
   requireRealScalar(tensor);
-  if (!DeviceCopier::current().canCopy(tensor)) {
+  if (!detail::libtorch::DeviceCopier::current().canCopy(tensor)) {
     return std::nullopt;
   }
   return viewInFlight(tensor);

@@ -15,8 +15,8 @@
 namespace steptape {
 namespace {
 
-using detail::AggregateStatistic;
-using detail::counted;
+using detail::base::counted;
+using detail::log::AggregateStatistic;
 
 /// Returns the minimum number of runs with a tag: a single run only if the caller wants it.
 std::size_t fewestRuns(const AggregateOptions& options) {
@@ -114,7 +114,7 @@ void describe(SummaryWriter& writer, const std::vector<RunReader>& runs) {
 AggregateResult aggregateRuns(const std::vector<RunReader>& runs, const std::string& directory,
                               const AggregateOptions& options) {
   checkRuns(runs, options);
-  const std::vector<AggregateStatistic> statistics = detail::statisticsOf(options);
+  const std::vector<AggregateStatistic> statistics = detail::log::statisticsOf(options);
   AggregateResult result;
   std::vector<std::string> tags;
   const RunsByTag byTag = runsByTag(runs, options);
@@ -123,13 +123,13 @@ AggregateResult aggregateRuns(const std::vector<RunReader>& runs, const std::str
     (hasEnough ? tags : result.tagsLeftOut).push_back(tag);
   }
   checkTags(tags, options);
-  result.conflicts = detail::takeConflicts(statistics, &tags);
+  result.conflicts = detail::log::takeConflicts(statistics, &tags);
   checkConflicts(tags, result.conflicts);
   checkDirectory(directory);
   SummaryWriter writer(directory, patientOptions());
   describe(writer, runs);
   if (options.band != AggregateBand::kNone) {
-    writer.addCustomScalars(detail::bandCharts(tags, options));
+    writer.addCustomScalars(detail::log::bandCharts(tags, options));
   }
   for (const std::string& tag : tags) {
     AggregateSeries series = aggregateScalars(byTag.at(tag), options);

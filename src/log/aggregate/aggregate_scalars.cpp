@@ -135,7 +135,7 @@ AggregatePoint statisticsOf(std::vector<double>& values, const std::vector<doubl
 
 AggregateSeries aggregateScalars(const std::vector<const ScalarColumns*>& runs,
                                  const AggregateOptions& options) {
-  detail::checkPercentiles(options.percentiles);
+  detail::log::checkPercentiles(options.percentiles);
   std::vector<Track> tracks;
   tracks.reserve(runs.size());
   for (const ScalarColumns* run : runs) {

@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "values/kinds/tag.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 [[noreturn]] void reject(const std::string& message) {
@@ -27,7 +27,7 @@ std::array<std::string, 2> bandSuffixes(const AggregateOptions& options) {
   if (options.band == AggregateBand::kPercentiles) {
     const auto [least, most] =
         std::minmax_element(options.percentiles.begin(), options.percentiles.end());
-    return {percentileSuffix(*least), percentileSuffix(*most)};
+    return {values::percentileSuffix(*least), values::percentileSuffix(*most)};
   }
   return {"/min", "/max"};
 }
@@ -46,7 +46,7 @@ void checkPercentiles(const std::vector<double>& percentiles) {
 std::vector<AggregateStatistic> statisticsOf(const AggregateOptions& options) {
   checkPercentiles(options.percentiles);
   if (options.band == AggregateBand::kPercentiles && options.percentiles.size() < 2) {
-    reject("got " + counted(options.percentiles.size(), "percentile") +
+    reject("got " + base::counted(options.percentiles.size(), "percentile") +
            "; expected at least 2 for a band of percentiles");
   }
   std::vector<AggregateStatistic> statistics{
@@ -55,7 +55,7 @@ std::vector<AggregateStatistic> statisticsOf(const AggregateOptions& options) {
       {"/min", [](const AggregatePoint& point) { return point.min; }},
       {"/max", [](const AggregatePoint& point) { return point.max; }}};
   for (std::size_t i = 0; i < options.percentiles.size(); ++i) {
-    const std::string suffix = percentileSuffix(options.percentiles[i]);
+    const std::string suffix = values::percentileSuffix(options.percentiles[i]);
     const bool isRepeated = std::any_of(statistics.begin(), statistics.end(),
                                         [&](const auto& each) { return each.suffix == suffix; });
     if (!isRepeated) {
@@ -98,7 +98,7 @@ CustomScalarsLayout bandCharts(const std::vector<std::string>& tags,
   const auto [lower, upper] = bandSuffixes(options);
   std::map<std::string, std::vector<CustomScalarsChart>> chartsByCategory;
   for (const std::string& tag : tags) {
-    chartsByCategory[groupOf(tag)].push_back(
+    chartsByCategory[values::groupOf(tag)].push_back(
         CustomScalarsChart::margin(tag, {tag, tag + lower, tag + upper}));
   }
   CustomScalarsLayout layout;
@@ -108,4 +108,4 @@ CustomScalarsLayout bandCharts(const std::vector<std::string>& tags,
   return layout;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

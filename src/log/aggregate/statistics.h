@@ -9,7 +9,7 @@
 #include "steptape/events/custom_scalars_layout.h"
 #include "steptape/log/aggregate.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// A statistic that becomes a curve of an aggregated tag.
 struct AggregateStatistic {
@@ -37,4 +37,4 @@ std::vector<AggregateConflict> takeConflicts(const std::vector<AggregateStatisti
 CustomScalarsLayout bandCharts(const std::vector<std::string>& tags,
                                const AggregateOptions& options);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 struct ElementType {
@@ -66,7 +66,7 @@ std::uint64_t elementsOf(const event::Tensor& tensor) {
   return elements;
 }
 
-std::uint64_t givenElements(const event::Tensor& tensor, const ValueFacts& facts) {
+std::uint64_t givenElements(const event::Tensor& tensor, const events::ValueFacts& facts) {
   const ElementType* const type = findType(tensor.type);
   if (type == nullptr) {
     return 0;
@@ -78,7 +78,7 @@ std::uint64_t givenElements(const event::Tensor& tensor, const ValueFacts& facts
   return type->kind == ElementKind::kComplex ? numbers / 2 : numbers;
 }
 
-bool makesArray(const event::Tensor& tensor, const ValueFacts& facts) {
+bool makesArray(const event::Tensor& tensor, const events::ValueFacts& facts) {
   const ElementType* const type = findType(tensor.type);
   if (type == nullptr || type->kind == ElementKind::kNone) {
     return false;
@@ -92,4 +92,4 @@ bool makesArray(const event::Tensor& tensor, const ValueFacts& facts) {
   return type->field != 0 && (given == 1 || given == elements);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -8,7 +8,7 @@
 
 #include "events/messages/value_facts.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// The elements of a tensor, as TensorBoard's Python code takes them.
 enum class ElementKind : std::uint8_t { kNone, kFloat, kInteger, kBool, kComplex, kString };
@@ -24,10 +24,10 @@ std::string typeText(event::TensorType type);
 std::uint64_t elementsOf(const event::Tensor& tensor);
 
 /// Returns the number of elements in the field that TensorBoard reads for the type.
-std::uint64_t givenElements(const event::Tensor& tensor, const ValueFacts& facts);
+std::uint64_t givenElements(const event::Tensor& tensor, const events::ValueFacts& facts);
 
 /// Returns whether TensorBoard makes an array of the tensor. Otherwise a page that shows it fails.
 /// @source tensorboard/util/tensor_util.py, make_ndarray()
-bool makesArray(const event::Tensor& tensor, const ValueFacts& facts);
+bool makesArray(const event::Tensor& tensor, const events::ValueFacts& facts);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

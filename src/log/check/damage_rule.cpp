@@ -7,7 +7,7 @@
 #include "events/framing/masked_crc32c.h"
 #include "events/framing/record_format.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 constexpr DamageRule rule(const char* name, const char* consequence) {
@@ -21,13 +21,14 @@ DamageRule damageRule(const ByteSource& source, const RecordWalk& walk) {
     return rule("cut-and-continued",
                 "both readers wait for the rest here, and take what follows for it");
   }
-  char header[kHeaderBytes] = {};
+  char header[events::kHeaderBytes] = {};
   std::size_t got = 0;
   if (!source.read(walk.offset(), header, sizeof header, &got).ok() || got < sizeof header ||
-      MaskedCrc32c(loadLittleEndian32(header + 8)) != maskedCrc32c({header, 8})) {
+      events::MaskedCrc32c(base::loadLittleEndian32(header + 8)) !=
+          events::maskedCrc32c({header, 8})) {
     return rule("length-checksum", "both readers show nothing of the file from here on");
   }
-  if (loadLittleEndian64(header) > kMaxPayloadBytes) {
+  if (base::loadLittleEndian64(header) > events::kMaxPayloadBytes) {
     return rule(
         "record-too-long",
         "the Python loader shows nothing of the file from here on; the fast data server asks "
@@ -39,4 +40,4 @@ DamageRule damageRule(const ByteSource& source, const RecordWalk& walk) {
       "what the damaged bytes say, or nothing from here on");
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

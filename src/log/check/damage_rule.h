@@ -6,7 +6,7 @@
 #include "log/check/finding_list.h"
 #include "log/check/record_walk.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// The rule that bytes between records break, and the effect on both readers.
 struct DamageRule {
@@ -19,4 +19,4 @@ struct DamageRule {
 ///          tensorboard/compat/tensorflow_stub/pywrap_tensorflow.py
 DamageRule damageRule(const ByteSource& source, const RecordWalk& walk);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

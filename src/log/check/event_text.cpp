@@ -6,12 +6,12 @@
 
 #include "base/utf8.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 const std::string* findIllFormed(std::initializer_list<const std::string*> texts) {
   for (const std::string* text : texts) {
-    if (!isValidUtf8(*text)) {
+    if (!base::isValidUtf8(*text)) {
       return text;
     }
   }
@@ -59,4 +59,4 @@ const std::string* findIllFormedText(const event::Event& event) {
   return text != nullptr ? text : findIllFormed({&event.sourceWriter});
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -27,10 +27,10 @@
 namespace steptape {
 namespace {
 
-using detail::CheckRule;
-using detail::counted;
-using detail::FindingPlace;
-using detail::RecordWalk;
+using detail::base::counted;
+using detail::log::CheckRule;
+using detail::log::FindingPlace;
+using detail::log::RecordWalk;
 
 constexpr ReaderEffect kNone = ReaderEffect::kNone;
 constexpr ReaderEffect kNote = ReaderEffect::kNote;
@@ -111,7 +111,7 @@ class RunCheck {
           takeRecord(walk.payload());
           break;
         case RecordWalk::Stretch::kDamage:
-          takeDamage(walk, detail::damageRule(source, walk));
+          takeDamage(walk, detail::log::damageRule(source, walk));
           break;
         case RecordWalk::Stretch::kTail:
           findings_.add(kCutShort, place_,
@@ -129,7 +129,7 @@ class RunCheck {
     }
   }
 
-  void takeDamage(const RecordWalk& walk, const detail::DamageRule& damage) {
+  void takeDamage(const RecordWalk& walk, const detail::log::DamageRule& damage) {
     findings_.add(damage.rule, place_,
                   walk.problem() + ", " + counted(walk.bytes(), "byte") +
                       " that are no record: " + damage.consequence);
@@ -143,9 +143,9 @@ class RunCheck {
       return;
     }
     event::Event event;
-    if (const Status status = decodeEvent(payload, &event); !status.ok()) {
+    if (const Status status = detail::events::decodeEvent(payload, &event); !status.ok()) {
       findings_.add(kNotAnEvent, place_, status.message() + kStopsAllRuns);
-    } else if (detail::findIllFormedText(event) != nullptr) {
+    } else if (detail::log::findIllFormedText(event) != nullptr) {
       findings_.add(kNotUtf8, place_, std::string("got text that is not UTF-8") + kStopsAllRuns);
     } else {
       takeEvent(event, payload);
@@ -154,10 +154,10 @@ class RunCheck {
 
   /// Reports once for a file that it holds records of another format.
   bool takeOtherFormat(std::string_view payload) {
-    const char* const format = detail::otherFormatOf(payload);
+    const char* const format = detail::events::otherFormatOf(payload);
     if (format != nullptr && !std::exchange(file_.isOtherFormat, true)) {
       findings_.add(kOtherFormat, place_,
-                    "record: " + detail::gotExpected(format, "a tensorflow.Event message") +
+                    "record: " + detail::base::gotExpected(format, "a tensorflow.Event message") +
                         ": the fast data server shows nothing of the file from here on, the Python "
                         "loader skips such records");
     }
@@ -165,7 +165,7 @@ class RunCheck {
   }
 
   bool takeScalars(std::string_view payload) {
-    const detail::ScalarEventView event(payload);
+    const detail::events::ScalarEventView event(payload);
     if (!std::isfinite(event.wallTime()) || !tags_.takeScalars(event, place_)) {
       return false;
     }
@@ -177,7 +177,7 @@ class RunCheck {
     takeWallTime(event.wallTime);
     const auto* version = std::get_if<event::FileVersion>(&event.what);
     if (version != nullptr) {
-      tags_.setHasRestarts(detail::hasRestarts(*version));
+      tags_.setHasRestarts(detail::log::hasRestarts(*version));
       hasVersion_ = true;
       takeVersion(*version);
     }
@@ -199,19 +199,20 @@ class RunCheck {
   }
 
   void takeVersion(const event::FileVersion& version) {
-    if (!detail::startsWith(version.version, "MindSpore.Event:")) {
+    if (!detail::base::startsWith(version.version, "MindSpore.Event:")) {
       return;
     }
     file_.isMindSpores = true;
     const std::string name = place_.path.substr(place_.path.rfind('/') + 1);
-    findings_.add(kMindSpore, place_,
-                  detail::gotExpected("version '" + version.version + "', the format of MindSpore",
-                                      "brain.Event:2") +
-                      ": " +
-                      (detail::isEventFileName(name)
-                           ? "the fast data server shows nothing of the file from its first scalar "
-                             "on, the Python loader only its images"
-                           : "TensorBoard reads no file without 'tfevents' in its name"));
+    findings_.add(
+        kMindSpore, place_,
+        detail::base::gotExpected("version '" + version.version + "', the format of MindSpore",
+                                  "brain.Event:2") +
+            ": " +
+            (detail::events::isEventFileName(name)
+                 ? "the fast data server shows nothing of the file from its first scalar "
+                   "on, the Python loader only its images"
+                 : "TensorBoard reads no file without 'tfevents' in its name"));
   }
 
   void takeWallTime(double wallTime) {
@@ -281,15 +282,15 @@ class RunCheck {
   }
 
   CheckReport* report_;
-  detail::FindingList findings_;
-  detail::TagCheck tags_;
+  detail::log::FindingList findings_;
+  detail::log::TagCheck tags_;
   FindingPlace place_;
   File file_;
   bool hasVersion_ = false;
   bool hasStart_ = false;
   std::optional<double> latestBegin_;  // of earlier files
   std::optional<double> latestTime_;
-  detail::ReadProgress progress_;
+  detail::log::ReadProgress progress_;
 };
 
 }  // namespace
@@ -301,7 +302,7 @@ CheckReport checkRun(const RunFiles& run, const CheckOptions& options) {
     check.checkFile(path);
   }
   check.finish();
-  detail::sortFindings(run.files, &report.findings);
+  detail::log::sortFindings(run.files, &report.findings);
   if (options.onProgress) {
     options.onProgress(report.bytes);
   }
@@ -316,7 +317,7 @@ CheckReport checkEventFile(const std::string& path, const CheckOptions& options)
 
 std::vector<Finding> findExperimentConflicts(const std::vector<CheckReport>& reports) {
   CheckReport found;
-  detail::FindingList findings(&found, reports.size());
+  detail::log::FindingList findings(&found, reports.size());
   const ExperimentRecord* first = nullptr;
   for (const CheckReport& report : reports) {
     if (!report.experiment) {

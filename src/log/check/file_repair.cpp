@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using detail::ReplacementFile;
+using detail::base::ReplacementFile;
 
 Status ioError(const std::string& path, const std::error_code& error) {
   return Status(ErrorCode::kIoError, "cannot read " + path + ": " + error.message());
@@ -56,12 +56,13 @@ Status copyIntact(const std::string& input, const std::string& output, const Rep
     const FileByteSource source(input);
     Status status = file->open();
     if (status.ok()) {
-      status = detail::IntactCopy(source, relativesOf(input, output), file, options, report).run();
+      status =
+          detail::log::IntactCopy(source, relativesOf(input, output), file, options, report).run();
     }
     if (status.ok() && report->recordsKept == 0 && report->bytesLeftOut > 0) {
       status = Status(ErrorCode::kDataLoss,
                       "cannot repair " + input + ": " +
-                          detail::gotExpected("no intact record", "an event file"));
+                          detail::base::gotExpected("no intact record", "an event file"));
     }
     return status.ok() ? file->finish() : status;
   } catch (const Error& error) {
@@ -89,7 +90,7 @@ std::string damagedPath(const fs::path& path, int attempt) {
 Status keepOriginal(const fs::path& path, std::string* original) {
   for (int attempt = 0;; ++attempt) {
     *original = damagedPath(path, attempt);
-    Status status = detail::addName(path.string(), *original);
+    Status status = detail::base::addName(path.string(), *original);
     if (status.ok() || status.code() != ErrorCode::kFailedPrecondition) {
       return status;
     }
@@ -104,7 +105,8 @@ Status repairEventFile(const std::string& input, const std::string& output,
   std::error_code error;
   const bool isThere = fs::exists(output, error);
   if (isThere && fs::equivalent(input, output, error)) {
-    detail::reject("the input " + output + " as the output", "another file", "repairEventFile");
+    detail::base::reject("the input " + output + " as the output", "another file",
+                         "repairEventFile");
   }
   if (isThere && !options.overwrite) {
     return Status(ErrorCode::kFailedPrecondition, "cannot write " + output + ": the file exists");

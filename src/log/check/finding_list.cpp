@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 void sortFindings(const std::vector<std::string>& files, std::vector<Finding>* findings) {
   std::map<std::string_view, std::size_t> numbers;
@@ -50,4 +50,4 @@ void FindingList::countAgain(const CheckRule& rule, Finding* finding) {
   finding->pythonLoader = std::max(finding->pythonLoader, rule.pythonLoader);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -9,7 +9,7 @@
 
 #include "steptape/log/file_check.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// The position of a finding in a run.
 struct FindingPlace {
@@ -66,4 +66,4 @@ class FindingList {
   std::map<std::pair<std::string, std::string>, std::size_t> byTag_;  // by tag and rule
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

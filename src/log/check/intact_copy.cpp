@@ -12,14 +12,14 @@
 #include "events/messages/summary_event.h"
 #include "log/check/event_text.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 constexpr std::size_t kWriteBytes = 1 << 20;
 
 /// Decodes an event that both readers accept.
 Status decodeIntact(std::string_view payload, event::Event* event) {
-  Status status = decodeEvent(payload, event);
+  Status status = events::decodeEvent(payload, event);
   if (status.ok() && findIllFormedText(*event) != nullptr) {
     return Status(ErrorCode::kDataLoss, "text that is not UTF-8");
   }
@@ -43,8 +43,8 @@ void setWallTime(double wallTime, std::string* event) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, &wallTime, sizeof bits);
   char number[sizeof bits];
-  storeLittleEndian64(number, bits);
-  *event += static_cast<char>(kWallTimeKey);
+  base::storeLittleEndian64(number, bits);
+  *event += static_cast<char>(events::kWallTimeKey);
   event->append(number, sizeof number);
 }
 
@@ -78,7 +78,7 @@ Status IntactCopy::run() {
 void IntactCopy::takeRecord(const RecordWalk& walk) {
   const std::string_view payload = walk.payload();
   if (isScalarsOfKnownTags(payload)) {
-    latestWallTime_ = ScalarEventView(payload).wallTime();
+    latestWallTime_ = events::ScalarEventView(payload).wallTime();
     keep(payload, walk);
     return;
   }
@@ -92,8 +92,8 @@ void IntactCopy::takeRecord(const RecordWalk& walk) {
 
 /// Returns whether an event has only scalars, of tags that need no more checks.
 bool IntactCopy::isScalarsOfKnownTags(std::string_view payload) const {
-  ScalarEventView event(payload);
-  ScalarView scalar;
+  events::ScalarEventView event(payload);
+  events::ScalarView scalar;
   while (event.next(&scalar)) {
     if (scalar.hasMetadata || tags_.count(scalar.tag) == 0) {
       return false;
@@ -103,14 +103,14 @@ bool IntactCopy::isScalarsOfKnownTags(std::string_view payload) const {
 }
 
 void IntactCopy::takeEvent(const event::Event& event, const RecordWalk& walk) {
-  const MetadataByTag restored = restoredMetadata(event, walk);
+  const events::MetadataByTag restored = restoredMetadata(event, walk);
   const bool hasTime = std::isfinite(event.wallTime);
   if (restored.empty() && hasTime) {
     latestWallTime_ = event.wallTime;
     keep(walk.payload(), walk);
     return;
   }
-  std::string mended = addMetadata(walk.payload(), restored);
+  std::string mended = events::addMetadata(walk.payload(), restored);
   if (hasTime) {
     latestWallTime_ = event.wallTime;
   } else {
@@ -124,8 +124,9 @@ void IntactCopy::takeEvent(const event::Event& event, const RecordWalk& walk) {
 
 /// Returns the metadata of those tags whose first value is in the event, and whose metadata may
 /// have been in earlier damage.
-MetadataByTag IntactCopy::restoredMetadata(const event::Event& event, const RecordWalk& walk) {
-  MetadataByTag restored;
+events::MetadataByTag IntactCopy::restoredMetadata(const event::Event& event,
+                                                   const RecordWalk& walk) {
+  events::MetadataByTag restored;
   const auto* summary = std::get_if<event::Summary>(&event.what);
   if (summary == nullptr) {
     return restored;
@@ -184,4 +185,4 @@ Status IntactCopy::flush() {
   return status;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -21,7 +21,7 @@
 #include "log/check/record_walk.h"
 #include "log/reader/read_progress.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// Copies the intact records of an event file to another; see repairEventFile().
 ///
@@ -30,8 +30,8 @@ class IntactCopy {
  public:
   /// REQUIRES: arguments passed by pointer or reference are open and outlive this object.
   /// @param relatives Event files that may contain the metadata of this file's tags.
-  IntactCopy(const ByteSource& source, std::vector<std::string> relatives, ReplacementFile* output,
-             const RepairOptions& options, RepairReport* report)
+  IntactCopy(const ByteSource& source, std::vector<std::string> relatives,
+             base::ReplacementFile* output, const RepairOptions& options, RepairReport* report)
       : source_(&source),
         lostMetadata_(std::move(relatives)),
         output_(output),
@@ -47,7 +47,7 @@ class IntactCopy {
   void takeRecord(const RecordWalk& walk);
   bool isScalarsOfKnownTags(std::string_view payload) const;
   void takeEvent(const event::Event& event, const RecordWalk& walk);
-  MetadataByTag restoredMetadata(const event::Event& event, const RecordWalk& walk);
+  events::MetadataByTag restoredMetadata(const event::Event& event, const RecordWalk& walk);
   double replacementTime();
   void keep(std::string_view payload, const RecordWalk& walk);
   void leaveOut(const RecordWalk& walk, const std::string& why);
@@ -56,13 +56,13 @@ class IntactCopy {
 
   const ByteSource* source_;
   LostMetadata lostMetadata_;
-  ReplacementFile* output_;
+  base::ReplacementFile* output_;
   const RepairOptions* options_;
   RepairReport* report_;
-  RecordBuffer pending_;
+  events::RecordBuffer pending_;
   std::set<std::string, std::less<>> tags_;  // of the copied records
   std::optional<double> latestWallTime_;
   ReadProgress progress_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -14,12 +14,12 @@
 #include "log/check/record_walk.h"
 #include "log/check/value_form.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 bool isBareScalars(std::string_view payload) {
-  ScalarEventView event(payload);
-  ScalarView scalar;
+  events::ScalarEventView event(payload);
+  events::ScalarView scalar;
   while (event.next(&scalar)) {
     if (scalar.hasMetadata) {
       return false;
@@ -28,9 +28,9 @@ bool isBareScalars(std::string_view payload) {
   return event.isWhole();
 }
 
-void takeMetadata(std::string_view payload, MetadataByTag* known) {
+void takeMetadata(std::string_view payload, events::MetadataByTag* known) {
   event::Event event;
-  if (isBareScalars(payload) || !decodeEvent(payload, &event).ok() ||
+  if (isBareScalars(payload) || !events::decodeEvent(payload, &event).ok() ||
       findIllFormedText(event) != nullptr) {
     return;
   }
@@ -43,15 +43,15 @@ void takeMetadata(std::string_view payload, MetadataByTag* known) {
   }
 }
 
-void takeMetadata(const ByteSource& source, MetadataByTag* known) {
+void takeMetadata(const ByteSource& source, events::MetadataByTag* known) {
   RecordWalk walk(&source);
   while (walk.nextRecord()) {
     takeMetadata(walk.payload(), known);
   }
 }
 
-MetadataByTag metadataIn(const std::vector<std::string>& files) {
-  MetadataByTag known;
+events::MetadataByTag metadataIn(const std::vector<std::string>& files) {
+  events::MetadataByTag known;
   for (const std::string& file : files) {
     try {
       takeMetadata(FileByteSource(file), &known);
@@ -86,4 +86,4 @@ std::optional<LostMetadata::Found> LostMetadata::find(const event::Value& value)
   return guess ? std::optional(Found{*guess, true}) : std::nullopt;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

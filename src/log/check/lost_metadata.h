@@ -9,7 +9,7 @@
 
 #include "events/messages/add_metadata.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// Returns whether a tag with this first value has no plugin, so that TensorBoard does not show the
 /// tag.
@@ -35,7 +35,7 @@ class LostMetadata {
 
  private:
   std::vector<std::string> files_;
-  std::optional<MetadataByTag> known_;  // set by the first use
+  std::optional<events::MetadataByTag> known_;  // set by the first use
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -14,7 +14,7 @@
 #include "log/reader/media_format.h"
 #include "log/reader/value_checks.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 constexpr std::string_view kLayoutTag = "custom_scalars__config__";
@@ -52,7 +52,7 @@ bool isAudio(const event::Value& value) {
 /// Returns whether a text has no control characters. A serialized message may be valid UTF-8, but
 /// it has some.
 bool isPrintable(std::string_view text) {
-  return isValidUtf8(text) && std::all_of(text.begin(), text.end(), [](char c) {
+  return base::isValidUtf8(text) && std::all_of(text.begin(), text.end(), [](char c) {
            return static_cast<unsigned char>(c) >= 0x20 || c == '\t' || c == '\n' || c == '\r';
          });
 }
@@ -141,4 +141,4 @@ std::optional<event::SummaryMetadata> metadataByForm(const event::Value& value) 
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

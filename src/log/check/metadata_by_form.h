@@ -5,7 +5,7 @@
 
 #include "steptape/events/event.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// Derives the missing metadata of a value from its form: for scalars, histograms, images, audio,
 /// texts, PR curves and custom-scalars layouts.
@@ -15,4 +15,4 @@ namespace steptape::detail {
 /// @source docs/event_file_format.md, the table of plugins
 std::optional<event::SummaryMetadata> metadataByForm(const event::Value& value);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -3,7 +3,7 @@
 
 #include <array>
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 /// Finds the end of `source`, which is at or after `from`.
@@ -82,4 +82,4 @@ RecordWalk::Stretch RecordWalk::fail() {
   return Stretch::kIoError;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

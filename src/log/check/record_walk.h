@@ -9,7 +9,7 @@
 #include "steptape/events/byte_source.h"
 #include "steptape/events/record_reader.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// Divides a finished file into complete records and the bytes between them:
 ///
@@ -71,4 +71,4 @@ class RecordWalk {
   bool isAtEnd_ = false;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

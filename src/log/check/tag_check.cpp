@@ -14,7 +14,7 @@
 #include "events/messages/value_metadata.h"
 #include "log/reader/event_values.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 constexpr CheckRule kLayoutReplaced{"layout-replaced", ReaderEffect::kLoss, ReaderEffect::kLoss};
@@ -74,12 +74,12 @@ bool isSame(std::optional<double> a, std::optional<double> b) {
 }  // namespace
 
 void TagCheck::setRunName(std::string_view name) {
-  isRunNameEscaped_ = isNoBlobName(name);
+  isRunNameEscaped_ = events::isNoBlobName(name);
 }
 
 void TagCheck::takeSummary(const event::Summary& summary, std::string_view payload,
                            std::int64_t step, const FindingPlace& place) {
-  summaryFacts(payload, &facts_);
+  events::summaryFacts(payload, &facts_);
   facts_.resize(summary.values.size());
   for (std::size_t i = 0; i < summary.values.size(); ++i) {
     takeValue(summary.values[i], facts_[i], step, place);
@@ -87,9 +87,9 @@ void TagCheck::takeSummary(const event::Summary& summary, std::string_view paylo
   lastStep_ = step;
 }
 
-bool TagCheck::takeScalars(const ScalarEventView& event, const FindingPlace& place) {
-  ScalarView scalar;
-  ScalarEventView look = event;
+bool TagCheck::takeScalars(const events::ScalarEventView& event, const FindingPlace& place) {
+  events::ScalarView scalar;
+  events::ScalarEventView look = event;
   while (look.next(&scalar)) {
     // A bare scalar always has the right form, so that only its step can be wrong.
     const auto it = tags_.find(scalar.tag);
@@ -164,8 +164,8 @@ bool TagCheck::isSettled(const TagState& state) {
   return state.pythonKind.hasData() && !checkKind(state.kind, state.pythonKind.kind());
 }
 
-void TagCheck::takeValue(const event::Value& value, const ValueFacts& facts, std::int64_t step,
-                         const FindingPlace& place) {
+void TagCheck::takeValue(const event::Value& value, const events::ValueFacts& facts,
+                         std::int64_t step, const FindingPlace& place) {
   // The data server does not know names of nodes, and the Python loader half knows them.
   const std::string noTag;
   const std::string& tag = facts.hasTag ? value.tag : noTag;
@@ -222,13 +222,13 @@ void TagCheck::settle(const std::string& tag, TagState* state, const FindingPlac
                     python->dataClass == event::DataClass::kScalar;
 }
 
-void TagCheck::takeEmptyTag(const event::Value& value, const ValueFacts& facts,
+void TagCheck::takeEmptyTag(const event::Value& value, const events::ValueFacts& facts,
                             const TagState& state, const FindingPlace& place) {
   const bool isTensor = std::holds_alternative<event::Tensor>(value.data);
   const bool isCurve = state.kind.page == Page::kPrCurves;
   if (isTensor && !facts.nodeName.empty()) {
     findings_->addForTag(isCurve ? kEmptyTagOfPage : kEmptyTag, place, std::string(), [&] {
-      return "got no tag and node name '" + replaceInvalidUtf8(facts.nodeName) +
+      return "got no tag and node name '" + base::replaceInvalidUtf8(facts.nodeName) +
              "'; expected a tag: the Python loader shows no tag of plugin '" + state.kind.plugin +
              "' in any run (HTTP 500)";
     });
@@ -244,7 +244,7 @@ void TagCheck::takeEmptyTag(const event::Value& value, const ValueFacts& facts,
 }
 
 void TagCheck::takeBlobName(const std::string& tag, const FindingPlace& place) {
-  if (!isRunNameEscaped_ && !isNoBlobName(tag)) {
+  if (!isRunNameEscaped_ && !events::isNoBlobName(tag)) {
     return;
   }
   findings_->addForTag(kBlobName, place, tag, [&] {
@@ -279,7 +279,7 @@ void TagCheck::takeClips(const std::string& tag, const event::Value& value, TagS
   findings_->addForTag(rule, place, tag, [&] {
     const std::uint64_t got = isFast ? *clips.fastServer : *clips.pythonLoader;
     const std::uint64_t first = isFast ? *state->clips->fastServer : *state->clips->pythonLoader;
-    return "got " + counted(got, "clip") + " after " + std::to_string(first) +
+    return "got " + base::counted(got, "clip") + " after " + std::to_string(first) +
            "; expected as many in each value: the page plays none (HTTP 500)";
   });
 }
@@ -341,4 +341,4 @@ void TagCheck::takeExperiment(const event::Value& value, const FindingPlace& pla
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

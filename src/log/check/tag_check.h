@@ -18,7 +18,7 @@
 #include "log/check/value_form.h"
 #include "log/check/value_outcome.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// Checks the values of a run, tag by tag, in the order in which the readers read them.
 ///
@@ -46,7 +46,7 @@ class TagCheck {
 
   /// Like takeSummary(), but much faster, for an event of scalars of known tags only.
   /// @return false for any other event; nothing is then checked.
-  bool takeScalars(const ScalarEventView& event, const FindingPlace& place);
+  bool takeScalars(const events::ScalarEventView& event, const FindingPlace& place);
 
   /// Takes a graph, or what running it took.
   void takeGraph(const std::string& tag, const FindingPlace& place) { takeBlobName(tag, place); }
@@ -73,10 +73,10 @@ class TagCheck {
     std::optional<ClipCounts> clips;       ///< For audio: of the first value.
   };
 
-  void takeValue(const event::Value& value, const ValueFacts& facts, std::int64_t step,
+  void takeValue(const event::Value& value, const events::ValueFacts& facts, std::int64_t step,
                  const FindingPlace& place);
-  void takeEmptyTag(const event::Value& value, const ValueFacts& facts, const TagState& state,
-                    const FindingPlace& place);
+  void takeEmptyTag(const event::Value& value, const events::ValueFacts& facts,
+                    const TagState& state, const FindingPlace& place);
   void takeClips(const std::string& tag, const event::Value& value, TagState* state,
                  const FindingPlace& place);
   void takeBlobName(const std::string& tag, const FindingPlace& place);
@@ -97,7 +97,7 @@ class TagCheck {
   bool hasRestarts_ = false;
   bool isRunNameEscaped_ = false;
   std::uint32_t file_ = 0;
-  std::vector<ValueFacts> facts_;  // of the current event
+  std::vector<events::ValueFacts> facts_;  // of the current event
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

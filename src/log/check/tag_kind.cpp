@@ -8,7 +8,7 @@
 
 #include "events/messages/value_metadata.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 struct PluginPage {
@@ -92,7 +92,7 @@ TagKind kindOf(const event::Value& value) {
       return kind;
     }
   }
-  if (const char* const plugin = detail::pluginOfField(value.data)) {
+  if (const char* const plugin = events::pluginOfField(value.data)) {
     kind.plugin = plugin;
   }
   kind.dataClass = classOfPlugin(kind.plugin);
@@ -100,8 +100,9 @@ TagKind kindOf(const event::Value& value) {
   return kind;
 }
 
-void PythonKind::take(const event::Value& value, const ValueFacts& facts, std::uint32_t file) {
-  const char* const field = pluginOfField(value.data);
+void PythonKind::take(const event::Value& value, const events::ValueFacts& facts,
+                      std::uint32_t file) {
+  const char* const field = events::pluginOfField(value.data);
   const bool isFirstInFile = file_ != file + 1;
   const bool hasMetadata = field != nullptr || value.metadata;
   if (isFirstInFile || (!kind_ && hasMetadata)) {
@@ -135,4 +136,4 @@ void PythonKind::take(const event::Value& value, const ValueFacts& facts, std::u
   hasData_ = hasData_ || field != nullptr || ((isTensor || isCompleted) && isNamed);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -10,7 +10,7 @@
 
 #include "events/messages/value_facts.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// The pages of TensorBoard whose values are checked.
 enum class Page : std::uint8_t {
@@ -57,7 +57,7 @@ TagKind kindOf(const event::Value& value);
 class PythonKind {
  public:
   /// Takes the tag's next value. `file` numbers the files of the run.
-  void take(const event::Value& value, const ValueFacts& facts, std::uint32_t file);
+  void take(const event::Value& value, const events::ValueFacts& facts, std::uint32_t file);
 
   /// Returns none if no value has had metadata.
   const std::optional<TagKind>& kind() const { return kind_; }
@@ -77,4 +77,4 @@ class PythonKind {
   bool hasData_ = false;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

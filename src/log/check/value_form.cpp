@@ -13,7 +13,7 @@
 #include "log/check/value_outcome.h"
 #include "log/reader/value_checks.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 constexpr ReaderEffect kNone = ReaderEffect::kNone;
@@ -36,7 +36,7 @@ std::string consequence(const ValueOutcome& fast, const ValueOutcome& python) {
 }
 
 /// Describes `data` for messages.
-std::string formText(const event::Value::Data& data, const ValueFacts& facts) {
+std::string formText(const event::Value::Data& data, const events::ValueFacts& facts) {
   struct Text {
     std::string operator()(std::monostate) const { return "no value"; }
     std::string operator()(float) const { return "a simple_value"; }
@@ -51,9 +51,9 @@ std::string formText(const event::Value::Data& data, const ValueFacts& facts) {
       const bool isOdd =
           elementKindOf(tensor.type) != ElementKind::kNone && given != elementsOf(tensor);
       return "a tensor of " + typeText(tensor.type) + (isOdd ? ", shape " : " and shape ") +
-             shapeText(tensor.shape) + (isOdd ? " and " + counted(given, "element") : "");
+             shapeText(tensor.shape) + (isOdd ? " and " + base::counted(given, "element") : "");
     }
-    const ValueFacts& facts;
+    const events::ValueFacts& facts;
   };
   return std::visit(Text{facts}, data);
 }
@@ -123,14 +123,14 @@ ValueOutcome ofOtherPage(const ValueOutcome& outcome) {
   return outcome.effect == kLoss ? outcome : kLeftOut;  // shown, if at all, as what it is not
 }
 
-FormProblem otherPage(const event::Value& value, const ValueFacts& facts, const TagKind& kind,
-                      const ValueOutcome& fast, const ValueOutcome& python) {
+FormProblem otherPage(const event::Value& value, const events::ValueFacts& facts,
+                      const TagKind& kind, const ValueOutcome& fast, const ValueOutcome& python) {
   const std::string own = tensorIn(value) != nullptr && value.metadata
                               ? " of plugin " + value.metadata->pluginName
                               : "";
   return {{"value-form", fast.effect, python.effect},
-          gotExpected(formText(value.data, facts) + own,
-                      "a value of plugin " + kind.plugin + ", as the tag's first one") +
+          base::gotExpected(formText(value.data, facts) + own,
+                            "a value of plugin " + kind.plugin + ", as the tag's first one") +
               ": " + consequence(fast, python)};
 }
 
@@ -198,17 +198,17 @@ std::optional<FormProblem> checkKind(const TagKind& kind,
 }
 
 std::optional<FormProblem> checkNames(const event::Value& first, const TagKind& kind) {
-  if (pluginOfField(first.data) == nullptr || kind.isDeclared || !first.metadata ||
-      !hasNames(*first.metadata)) {
+  if (events::pluginOfField(first.data) == nullptr || kind.isDeclared || !first.metadata ||
+      !events::hasNames(*first.metadata)) {
     return std::nullopt;
   }
   return FormProblem{{"unseen-name", kNote, kNone},
-                     "got " + formText(first.data, ValueFacts()) +
+                     "got " + formText(first.data, events::ValueFacts()) +
                          " with a display name or description; expected a tensor or a data "
                          "class: the fast data server shows neither"};
 }
 
-std::optional<FormProblem> checkForm(const event::Value& value, const ValueFacts& facts,
+std::optional<FormProblem> checkForm(const event::Value& value, const events::ValueFacts& facts,
                                      const TagKind& kind, const PythonKind& pythonKind) {
   ValueOutcome fast = fastOutcome(value, facts, kind);
   ValueOutcome python = pythonOutcome(value, facts, pythonKind);
@@ -228,16 +228,17 @@ std::optional<FormProblem> checkForm(const event::Value& value, const ValueFacts
   if (fast.effect == kNone && python.effect == kNone) {
     return page == Page::kHistograms ? checkEdges(value) : std::nullopt;
   }
-  return FormProblem{{ruleFor(value, page, fast, python), fast.effect, python.effect},
-                     gotExpected(formText(value.data, facts), expectedForm(page, named.dataClass)) +
-                         ": " + consequence(fast, python)};
+  return FormProblem{
+      {ruleFor(value, page, fast, python), fast.effect, python.effect},
+      base::gotExpected(formText(value.data, facts), expectedForm(page, named.dataClass)) + ": " +
+          consequence(fast, python)};
 }
 
 std::optional<FormProblem> checkForm(const event::Value& value) {
-  const ValueFacts facts = factsOf(value);
+  const events::ValueFacts facts = events::factsOf(value);
   PythonKind pythonKind;
   pythonKind.take(value, facts, 0);
   return checkForm(value, facts, kindOf(value), pythonKind);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

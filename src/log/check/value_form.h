@@ -11,7 +11,7 @@
 #include "log/check/finding_list.h"
 #include "log/check/tag_kind.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// A rule that a value breaks.
 struct FormProblem {
@@ -32,10 +32,10 @@ std::optional<FormProblem> checkNames(const event::Value& first, const TagKind& 
 /// @param pythonKind Took the value last.
 /// @source tensorboard/data/server/data_compat.rs, EventValue; tensorboard/dataclass_compat.py;
 ///         tensorboard/util/tensor_util.py, make_ndarray(); tensorboard/plugins/*/*_plugin.py
-std::optional<FormProblem> checkForm(const event::Value& value, const ValueFacts& facts,
+std::optional<FormProblem> checkForm(const event::Value& value, const events::ValueFacts& facts,
                                      const TagKind& kind, const PythonKind& pythonKind);
 
 /// Like checkForm(), for a value that is the only one of its tag.
 std::optional<FormProblem> checkForm(const event::Value& value);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

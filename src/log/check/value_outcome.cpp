@@ -13,12 +13,12 @@
 #include "log/check/array_form.h"
 #include "log/reader/value_checks.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 // Scalars.
 
-ValueOutcome fastScalar(const event::Value& value, const ValueFacts& facts) {
+ValueOutcome fastScalar(const event::Value& value, const events::ValueFacts& facts) {
   const event::Tensor* const tensor = tensorIn(value);
   if (std::holds_alternative<float>(value.data) || isMetadataOnly(value)) {
     return kShown;
@@ -31,7 +31,7 @@ ValueOutcome fastScalar(const event::Value& value, const ValueFacts& facts) {
   return given == 1 || (given == 0 && facts.contentBytes == sizeof(float)) ? kShown : kLeftOut;
 }
 
-ValueOutcome pythonScalar(const event::Value& value, const ValueFacts& facts) {
+ValueOutcome pythonScalar(const event::Value& value, const events::ValueFacts& facts) {
   const event::Tensor* const tensor = tensorIn(value);
   if (std::holds_alternative<float>(value.data) || isMetadataOnly(value)) {
     return kShown;
@@ -67,7 +67,7 @@ ValueOutcome histogramOnPage(const event::Tensor& tensor) {
 
 ValueOutcome textOnPage(const event::Tensor& tensor) {
   if (tensor.type != event::TensorType::kString ||
-      !std::all_of(tensor.strings.begin(), tensor.strings.end(), isValidUtf8)) {
+      !std::all_of(tensor.strings.begin(), tensor.strings.end(), base::isValidUtf8)) {
     return kFails;
   }
   // Of more dimensions than two, the page shows the first of each.
@@ -106,7 +106,7 @@ ValueOutcome layoutOnPage(const event::Value& value) {
 }
 
 ValueOutcome tensorOnPage(Page page, const event::Value& value, const event::Tensor& tensor,
-                          const ValueFacts& facts) {
+                          const events::ValueFacts& facts) {
   if (page == Page::kHparams) {
     return kShown;  // the content is in the metadata
   }
@@ -140,7 +140,7 @@ ValueOutcome emptyTensorOnPage(Page page) {
   }
 }
 
-ValueOutcome fastTensor(Page page, const event::Value& value, const ValueFacts& facts) {
+ValueOutcome fastTensor(Page page, const event::Value& value, const events::ValueFacts& facts) {
   if (isMetadataOnly(value)) {
     return emptyTensorOnPage(page);
   }
@@ -171,7 +171,7 @@ ValueOutcome pythonHistogram(const event::SummaryHistogram& histogram) {
   return histogram.bucketLimits.size() == counts.size() ? kShown : kIgnoresLimits;
 }
 
-ValueOutcome pythonTensor(Page page, const event::Value& value, const ValueFacts& facts) {
+ValueOutcome pythonTensor(Page page, const event::Value& value, const events::ValueFacts& facts) {
   if (const auto* histogram = std::get_if<event::SummaryHistogram>(&value.data)) {
     return pythonHistogram(*histogram);
   }
@@ -203,7 +203,7 @@ ValueOutcome fastBlob(Page page, const event::Value& value) {
   return fastBlobs(tensor) < expected ? kLeftOut : kShown;
 }
 
-ValueOutcome pythonImage(const event::Value& value, const ValueFacts& facts) {
+ValueOutcome pythonImage(const event::Value& value, const events::ValueFacts& facts) {
   if (!hasStrings(value)) {
     return kIsBroken;
   }
@@ -214,7 +214,8 @@ ValueOutcome pythonImage(const event::Value& value, const ValueFacts& facts) {
   return elementsOf(tensor) < 3 ? kLeftOut : kIsBroken;
 }
 
-ValueOutcome pythonAudio(const event::Value& value, const ValueFacts& facts, bool omitsLabels) {
+ValueOutcome pythonAudio(const event::Value& value, const events::ValueFacts& facts,
+                         bool omitsLabels) {
   if (std::holds_alternative<event::SummaryAudio>(value.data)) {
     return omitsLabels ? kShown : kNotPlayed;  // the loader adds an empty label
   }
@@ -231,7 +232,7 @@ ValueOutcome pythonAudio(const event::Value& value, const ValueFacts& facts, boo
   return rank > 0 && omitsLabels ? (hasLabels ? kShown : kIsPart) : kNotPlayed;
 }
 
-ValueOutcome pythonBlob(Page page, const event::Value& value, const ValueFacts& facts,
+ValueOutcome pythonBlob(Page page, const event::Value& value, const events::ValueFacts& facts,
                         bool omitsLabels) {
   if (isMetadataOnly(value)) {
     return kShown;
@@ -250,7 +251,8 @@ ValueOutcome pythonBlob(Page page, const event::Value& value, const ValueFacts& 
 
 }  // namespace
 
-ValueOutcome fastOutcome(const event::Value& value, const ValueFacts& facts, const TagKind& kind) {
+ValueOutcome fastOutcome(const event::Value& value, const events::ValueFacts& facts,
+                         const TagKind& kind) {
   const Page page = kind.page;
   switch (kind.dataClass) {
     case event::DataClass::kScalar:
@@ -265,7 +267,7 @@ ValueOutcome fastOutcome(const event::Value& value, const ValueFacts& facts, con
   return kShown;  // checkKind() reports the tag
 }
 
-ValueOutcome pythonOutcome(const event::Value& value, const ValueFacts& facts,
+ValueOutcome pythonOutcome(const event::Value& value, const events::ValueFacts& facts,
                            const PythonKind& pythonKind) {
   if (const auto* histogram = std::get_if<event::SummaryHistogram>(&value.data)) {
     const ValueOutcome outcome = pythonHistogram(*histogram);
@@ -309,4 +311,4 @@ ClipCounts clipCounts(const event::Value& value, bool omitsLabels) {
                             : elementsOf(*tensor);
   return counts;
 }
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -12,7 +12,7 @@
 #include "events/messages/value_facts.h"
 #include "log/check/tag_kind.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// What a reader makes of a value, as words after "the reader" and after "both readers".
 struct ValueOutcome {
@@ -55,12 +55,13 @@ inline constexpr ValueOutcome kEndsLoading{ReaderEffect::kLoss, "shows nothing m
 
 /// Returns what the fast data server and the pages make of a value of a tag of this kind.
 /// @source tensorboard/data/server/data_compat.rs, EventValue; tensorboard/plugins/*/*_plugin.py
-ValueOutcome fastOutcome(const event::Value& value, const ValueFacts& facts, const TagKind& kind);
+ValueOutcome fastOutcome(const event::Value& value, const events::ValueFacts& facts,
+                         const TagKind& kind);
 
 /// Returns what the Python loader and the pages make of the value that `pythonKind` took last.
 /// @source tensorboard/data_compat.py; tensorboard/dataclass_compat.py;
 ///         tensorboard/util/tensor_util.py, make_ndarray(); tensorboard/plugins/*/*_plugin.py
-ValueOutcome pythonOutcome(const event::Value& value, const ValueFacts& facts,
+ValueOutcome pythonOutcome(const event::Value& value, const events::ValueFacts& facts,
                            const PythonKind& pythonKind);
 
 /// The number of audio clips that each reader has of a value.
@@ -91,4 +92,4 @@ inline bool isTable(const event::Tensor& tensor) {
   return tensor.shape.size() == 2 && tensor.shape[1] == 3;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

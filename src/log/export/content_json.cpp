@@ -8,7 +8,7 @@
 
 #include "log/export/json_parts.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 void appendValue(const HparamValue& value, ExportText* out) {
@@ -123,4 +123,4 @@ void appendJson(const CustomScalarsLayout& layout, ExportText* out) {
                  });
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

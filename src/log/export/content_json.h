@@ -6,7 +6,7 @@
 
 #include "log/export/export_run.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// Appends `{"experiment":{...}}`, `{"session_start":{...}}` or `{"session_end":{...}}`.
 void appendJson(const HparamsContent& content, ExportText* out);
@@ -14,4 +14,4 @@ void appendJson(const HparamsContent& content, ExportText* out);
 /// Appends `{"categories":[{"title":"...","charts":[...]}]}`.
 void appendJson(const CustomScalarsLayout& layout, ExportText* out);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -21,7 +21,7 @@ namespace steptape {
 namespace {
 
 constexpr char kStepColumn[] = "step";
-constexpr std::size_t kMaxCells = (std::size_t{32} << 20) / sizeof(detail::Cell);
+constexpr std::size_t kMaxCells = (std::size_t{32} << 20) / sizeof(detail::log::Cell);
 
 std::string csvField(const std::string& field) {
   if (field.find_first_of(",\"\r\n") == std::string::npos) {
@@ -37,21 +37,21 @@ std::string csvField(const std::string& field) {
 /// Writes a number as pandas, polars and DuckDB read it: polars knows no "nan" and no "Infinity".
 char* writeCsvNumber(char* out, double value) {
   if (std::isnan(value)) {
-    return detail::writeText(out, "NaN");
+    return detail::base::writeText(out, "NaN");
   }
   if (std::isinf(value)) {
-    return detail::writeText(out, value > 0 ? "inf" : "-inf");
+    return detail::base::writeText(out, value > 0 ? "inf" : "-inf");
   }
-  return detail::writeJsonReal(out, value);
+  return detail::base::writeJsonReal(out, value);
 }
 
-class LongFormat : public detail::ExportFormat {
+class LongFormat : public detail::log::ExportFormat {
  public:
   explicit LongFormat(const ExportSink& sink) : out_(sink) {
     out_.text() = "run,tag,step,wall_time,value\n";
   }
 
-  void beginRun(const detail::ExportedRun& run) override {
+  void beginRun(const detail::log::ExportedRun& run) override {
     beginnings_.clear();
     for (const std::string& tag : run.tagNames) {
       beginnings_.push_back(csvField(run.directory) + "," + csvField(tag) + ",");
@@ -62,8 +62,8 @@ class LongFormat : public detail::ExportFormat {
     if (value.data != nullptr) {
       return false;
     }
-    char numbers[3 * detail::kMaxJsonNumber + 3];
-    char* end = detail::writeJsonInteger(numbers, value.step);
+    char numbers[3 * detail::base::kMaxJsonNumber + 3];
+    char* end = detail::base::writeJsonInteger(numbers, value.step);
     *end++ = ',';
     end = writeCsvNumber(end, value.wallTime);
     *end++ = ',';
@@ -77,7 +77,7 @@ class LongFormat : public detail::ExportFormat {
   void finish() { out_.flush(); }
 
  private:
-  detail::ExportText out_;
+  detail::log::ExportText out_;
   std::vector<std::string> beginnings_;  // start of each tag's lines
 };
 
@@ -89,9 +89,10 @@ std::string lowerCase(std::string text) {
 }
 
 /// Names two columns of which a program that ignores case would rename one.
-void noteCase(const std::vector<detail::CurveName>& names, std::vector<std::string>* notes) {
+void noteCase(const std::vector<detail::events::CurveName>& names,
+              std::vector<std::string>* notes) {
   std::unordered_map<std::string, const std::string*> known;
-  for (const detail::CurveName& each : names) {
+  for (const detail::events::CurveName& each : names) {
     const auto [it, isNew] = known.emplace(lowerCase(each.name), &each.name);
     if (!isNew) {
       notes->push_back("the columns \"" + *it->second + "\" and \"" + each.name +
@@ -102,11 +103,12 @@ void noteCase(const std::vector<detail::CurveName>& names, std::vector<std::stri
 }
 
 /// Sorts scalars into rows.
-class WideFormat : public detail::ExportFormat {
+class WideFormat : public detail::log::ExportFormat {
  public:
-  WideFormat(detail::RowSorter* sorter, bool namesRuns) : sorter_(sorter), namesRuns_(namesRuns) {}
+  WideFormat(detail::log::RowSorter* sorter, bool namesRuns)
+      : sorter_(sorter), namesRuns_(namesRuns) {}
 
-  void beginRun(const detail::ExportedRun& run) override {
+  void beginRun(const detail::log::ExportedRun& run) override {
     run_ = &run;
     columnOf_.assign(run.tags.size(), std::nullopt);
   }
@@ -130,11 +132,11 @@ class WideFormat : public detail::ExportFormat {
 
   /// Returns the names of the columns, which differ from each other and from "step".
   std::vector<std::string> columnNames(std::vector<std::string>* notes) const {
-    std::vector<detail::CurveName> names{{kStepColumn, "", ""}};
+    std::vector<detail::events::CurveName> names{{kStepColumn, "", ""}};
     for (const Column& column : columns_) {
       names.push_back(column.name);
     }
-    detail::makeDistinct(&names, notes);
+    detail::events::makeDistinct(&names, notes);
     noteCase(names, notes);
     std::vector<std::string> texts;
     for (std::size_t i = 1; i < names.size(); ++i) {
@@ -145,19 +147,19 @@ class WideFormat : public detail::ExportFormat {
 
  private:
   struct Column {
-    detail::CurveName name;
+    detail::events::CurveName name;
     std::int64_t step;  // of its last point
     std::uint32_t row;
   };
 
-  detail::CurveName nameOf(const std::string& tag) const {
+  detail::events::CurveName nameOf(const std::string& tag) const {
     const std::string& run = run_->directory;
     return {namesRuns_ ? run + "/" + tag : tag, run, tag};
   }
 
-  detail::RowSorter* sorter_;
+  detail::log::RowSorter* sorter_;
   bool namesRuns_;
-  const detail::ExportedRun* run_ = nullptr;
+  const detail::log::ExportedRun* run_ = nullptr;
   std::vector<std::optional<std::uint32_t>> columnOf_;  // by tag of the run
   std::vector<Column> columns_;                         // of all runs
 };
@@ -177,7 +179,7 @@ class Table {
     out_.text() += '\n';
   }
 
-  void take(const detail::Cell& cell) {
+  void take(const detail::log::Cell& cell) {
     // A repeated step starts again with row 0.
     if (isOpen_ && (cell.step != step_ || cell.row != number_ || row_[cell.column])) {
       writeRow();
@@ -198,8 +200,8 @@ class Table {
  private:
   void writeRow() {
     std::string& text = out_.text();
-    char number[detail::kMaxJsonNumber];
-    text.append(number, detail::writeJsonInteger(number, step_));
+    char number[detail::base::kMaxJsonNumber];
+    text.append(number, detail::base::writeJsonInteger(number, step_));
     for (const std::size_t column : order_) {
       text += ',';
       if (row_[column]) {
@@ -211,7 +213,7 @@ class Table {
     out_.flushIfLong();
   }
 
-  detail::ExportText out_;
+  detail::log::ExportText out_;
   std::vector<std::size_t> order_;          // column numbers by name
   std::vector<std::optional<double>> row_;  // by column number
   std::int64_t step_ = 0;
@@ -222,18 +224,18 @@ class Table {
 ExportResult exportLong(const std::vector<RunFiles>& runs, const ExportOptions& options,
                         const ExportSink& sink) {
   LongFormat format(sink);
-  ExportResult result = detail::exportRuns(runs, options, &format);
+  ExportResult result = detail::log::exportRuns(runs, options, &format);
   format.finish();
   return result;
 }
 
 ExportResult exportWide(const std::vector<RunFiles>& runs, const ExportOptions& options,
                         const ExportSink& sink) {
-  detail::RowSorter sorter(detail::temporaryPrefix(options), kMaxCells);
+  detail::log::RowSorter sorter(detail::log::temporaryPrefix(options), kMaxCells);
   WideFormat format(&sorter, runs.size() > 1);
-  ExportResult result = detail::exportRuns(runs, options, &format);
+  ExportResult result = detail::log::exportRuns(runs, options, &format);
   Table table(format.columnNames(&result.notes), sink);
-  sorter.forEach([&](const detail::Cell& cell) { table.take(cell); }).throwIfError();
+  sorter.forEach([&](const detail::log::Cell& cell) { table.take(cell); }).throwIfError();
   table.finish();
   return result;
 }

@@ -12,16 +12,17 @@
 namespace steptape {
 namespace {
 
-constexpr std::size_t kMaxPoints = (std::size_t{16} << 20) / sizeof(detail::ScalarSpool::Point);
+constexpr std::size_t kMaxPoints =
+    (std::size_t{16} << 20) / sizeof(detail::events::ScalarSpool::Point);
 
 /// Sorts scalars by curve.
-class JsonFormat : public detail::ExportFormat {
+class JsonFormat : public detail::log::ExportFormat {
  public:
-  explicit JsonFormat(detail::ScalarSpool* spool) : spool_(spool) {}
+  explicit JsonFormat(detail::events::ScalarSpool* spool) : spool_(spool) {}
 
-  void beginRun(const detail::ExportedRun& run) override {
+  void beginRun(const detail::log::ExportedRun& run) override {
     const bool isSubRun = std::all_of(run.tags.begin(), run.tags.end(), [&](const RunTag& tag) {
-      return detail::isSubRunCurve(run.files.directory, tag.name);
+      return detail::events::isSubRunCurve(run.files.directory, tag.name);
     });
     series_.clear();
     for (const std::string& tag : run.tagNames) {
@@ -39,18 +40,18 @@ class JsonFormat : public detail::ExportFormat {
   }
 
  private:
-  detail::ScalarSpool* spool_;
-  std::vector<detail::ScalarSpool::Series*> series_;  // by tag
+  detail::events::ScalarSpool* spool_;
+  std::vector<detail::events::ScalarSpool::Series*> series_;  // by tag
 };
 
 }  // namespace
 
 ExportResult exportJson(const std::vector<RunFiles>& runs, const ExportOptions& options,
                         const ExportSink& sink) {
-  detail::ScalarSpool spool(detail::temporaryPrefix(options), kMaxPoints);
+  detail::events::ScalarSpool spool(detail::log::temporaryPrefix(options), kMaxPoints);
   JsonFormat format(&spool);
-  ExportResult result = detail::exportRuns(runs, options, &format);
-  detail::writeScalarJson(&spool, sink, &result.notes).throwIfError();
+  ExportResult result = detail::log::exportRuns(runs, options, &format);
+  detail::events::writeScalarJson(&spool, sink, &result.notes).throwIfError();
   return result;
 }
 

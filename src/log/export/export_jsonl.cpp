@@ -17,15 +17,15 @@
 namespace steptape {
 namespace {
 
-class JsonlFormat : public detail::ExportFormat {
+class JsonlFormat : public detail::log::ExportFormat {
  public:
   JsonlFormat(const ExportOptions& options, const ExportSink& sink) : out_(sink) {
     if (!options.mediaDirectory.empty()) {
-      media_ = std::make_unique<detail::MediaFiles>(options.mediaDirectory);
+      media_ = std::make_unique<detail::log::MediaFiles>(options.mediaDirectory);
     }
   }
 
-  void beginRun(const detail::ExportedRun& run) override {
+  void beginRun(const detail::log::ExportedRun& run) override {
     run_ = &run;
     beginnings_.clear();
     isOfScalars_.clear();
@@ -58,10 +58,10 @@ class JsonlFormat : public detail::ExportFormat {
   }
 
   static char* writeWhen(const RunValue& value, char* out) {
-    out = detail::writeText(out, ",\"step\":");
-    out = detail::writeJsonInteger(out, value.step);
-    out = detail::writeText(out, ",\"wall_time\":");
-    return detail::writeJsonReal(out, value.wallTime);
+    out = detail::base::writeText(out, ",\"step\":");
+    out = detail::base::writeJsonInteger(out, value.step);
+    out = detail::base::writeText(out, ",\"wall_time\":");
+    return detail::base::writeJsonReal(out, value.wallTime);
   }
 
   /// Returns the start of the lines of a tag.
@@ -76,11 +76,11 @@ class JsonlFormat : public detail::ExportFormat {
   }
 
   void takeScalar(const RunValue& value) {
-    char members[3 * detail::kMaxJsonNumber + 40];
+    char members[3 * detail::base::kMaxJsonNumber + 40];
     char* end = writeWhen(value, members);
-    end = detail::writeText(end, ",\"value\":");
-    end = detail::writeJsonReal(end, value.scalar);
-    end = detail::writeText(end, "}\n");
+    end = detail::base::writeText(end, ",\"value\":");
+    end = detail::base::writeJsonReal(end, value.scalar);
+    end = detail::base::writeText(end, "}\n");
     std::string& text = out_.text();
     if (isOfScalars_[value.tag]) {
       text += beginnings_[value.tag];
@@ -97,19 +97,19 @@ class JsonlFormat : public detail::ExportFormat {
     const event::SummaryMetadata& metadata = isOfOtherPlugin ? *data.metadata : tag.metadata;
     std::string& text = out_.text();
     text += isOfOtherPlugin ? beginningOf(value.tag, metadata.pluginName) : beginnings_[value.tag];
-    char members[2 * detail::kMaxJsonNumber + 40];
+    char members[2 * detail::base::kMaxJsonNumber + 40];
     text.append(members, writeWhen(value, members));
     text += ',';
     if (media_) {
       media_->at(run_->files.directory, tag.name, value.step);
     }
-    detail::appendValueJson(data, metadata, media_.get(), &out_);
+    detail::log::appendValueJson(data, metadata, media_.get(), &out_);
     out_.text() += "}\n";
   }
 
-  detail::ExportText out_;
-  std::unique_ptr<detail::MediaFiles> media_;
-  const detail::ExportedRun* run_ = nullptr;
+  detail::log::ExportText out_;
+  std::unique_ptr<detail::log::MediaFiles> media_;
+  const detail::log::ExportedRun* run_ = nullptr;
   std::vector<std::string> beginnings_;  // start of each tag's lines
   std::vector<bool> isOfScalars_;        // whether that names the plugin "scalars"
 };
@@ -119,7 +119,7 @@ class JsonlFormat : public detail::ExportFormat {
 ExportResult exportJsonl(const std::vector<RunFiles>& runs, const ExportOptions& options,
                          const ExportSink& sink) {
   JsonlFormat format(options, sink);
-  ExportResult result = detail::exportRuns(runs, options, &format);
+  ExportResult result = detail::log::exportRuns(runs, options, &format);
   format.finish();
   return result;
 }

@@ -14,7 +14,7 @@
 #include "events/messages/curve_names.h"
 #include "log/reader/event_values.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 std::vector<bool> wantedTags(const std::vector<RunTag>& tags, const ExportOptions& options) {
@@ -28,21 +28,21 @@ std::vector<bool> wantedTags(const std::vector<RunTag>& tags, const ExportOption
 }
 
 /// Makes names valid UTF-8. Names that differ only in their invalid bytes stay different.
-std::vector<std::string> shownNames(std::vector<CurveName> curves,
+std::vector<std::string> shownNames(std::vector<events::CurveName> curves,
                                     std::vector<std::string>* notes) {
   bool isEachValid = true;
-  for (CurveName& curve : curves) {
-    if (!isValidUtf8(curve.name)) {
-      curve.name = replaceInvalidUtf8(curve.name);
+  for (events::CurveName& curve : curves) {
+    if (!base::isValidUtf8(curve.name)) {
+      curve.name = base::replaceInvalidUtf8(curve.name);
       isEachValid = false;
     }
   }
   if (!isEachValid) {
-    makeDistinct(&curves, notes);
+    events::makeDistinct(&curves, notes);
   }
   std::vector<std::string> names;
   names.reserve(curves.size());
-  for (CurveName& curve : curves) {
+  for (events::CurveName& curve : curves) {
     names.push_back(std::move(curve.name));
   }
   return names;
@@ -50,7 +50,7 @@ std::vector<std::string> shownNames(std::vector<CurveName> curves,
 
 std::vector<std::string> shownDirectories(const std::vector<RunFiles>& runs,
                                           std::vector<std::string>* notes) {
-  std::vector<CurveName> names;
+  std::vector<events::CurveName> names;
   for (const RunFiles& run : runs) {
     names.push_back({run.directory, run.directory, ""});
   }
@@ -59,7 +59,7 @@ std::vector<std::string> shownDirectories(const std::vector<RunFiles>& runs,
 
 std::vector<std::string> shownTags(const std::string& directory, const std::vector<RunTag>& tags,
                                    std::vector<std::string>* notes) {
-  std::vector<CurveName> names;
+  std::vector<events::CurveName> names;
   for (const RunTag& tag : tags) {
     names.push_back({tag.name, directory, tag.name});
   }
@@ -113,7 +113,7 @@ class Losses {
   };
 
   std::string noteOf(std::uint32_t tag, std::uint64_t count, const std::string& what) const {
-    return counted(count, "value") + " of the tag \"" + run_.tagNames[tag] + "\" in " +
+    return base::counted(count, "value") + " of the tag \"" + run_.tagNames[tag] + "\" in " +
            run_.directory + " " + what + "; the format jsonl has all values";
   }
 
@@ -177,4 +177,4 @@ std::string temporaryPrefix(const ExportOptions& options) {
   return (error ? std::filesystem::path(".") : directory) / "steptape_export_";
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -8,7 +8,7 @@
 #include "steptape/log/export.h"
 #include "steptape/log/run_events.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// A run with its names as an export shows them: valid UTF-8, and different if they are different
 /// in the files.
@@ -66,4 +66,4 @@ class ExportText {
   std::string text_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

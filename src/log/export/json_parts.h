@@ -11,7 +11,7 @@
 #include "base/json_chars.h"
 #include "log/export/export_run.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// Appends `open`, each element by `append` with commas in between, and `close`.
 template <typename Container, typename Append>
@@ -32,8 +32,8 @@ void appendJsonList(std::string_view open, const Container& elements, std::strin
 
 /// Appends a double, which no reader takes for an integer.
 inline void appendJsonReal(std::string* out, double value) {
-  char digits[kMaxJsonNumber];
-  out->append(digits, writeJsonReal(digits, value));
+  char digits[base::kMaxJsonNumber];
+  out->append(digits, base::writeJsonReal(digits, value));
 }
 
 /// Appends `["a","b"]`.
@@ -60,4 +60,4 @@ inline void appendJsonMember(std::string_view before, std::string_view key, std:
   appendJsonString(&out->text(), text);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

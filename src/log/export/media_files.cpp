@@ -12,7 +12,7 @@
 #include "base/utf8.h"
 #include "log/reader/media_format.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 // Most file systems limit a name to 255 bytes.
@@ -53,7 +53,7 @@ void writeFile(const std::string& path, std::string_view bytes) {
 }  // namespace
 
 std::string fileNameFrom(std::string_view name) {
-  const bool isUtf8 = isValidUtf8(name);
+  const bool isUtf8 = base::isValidUtf8(name);
   std::string escaped;
   for (const char c : name) {
     const auto byte = static_cast<unsigned char>(c);
@@ -69,12 +69,12 @@ std::string fileNameFrom(std::string_view name) {
   }
   if (escaped.size() > kMaxName) {
     std::size_t size = kMaxName;
-    while (isUtf8Continuation(escaped[size])) {
+    while (base::isUtf8Continuation(escaped[size])) {
       --size;  // not within a character
     }
     escaped.resize(size);
     escaped += '~';  // elsewhere, '~' is escaped
-    appendHex(&escaped, Fnv<std::uint64_t>().add(name).hash(), 16);
+    appendHex(&escaped, base::Fnv<std::uint64_t>().add(name).hash(), 16);
   }
   return escaped;
 }
@@ -100,4 +100,4 @@ std::string MediaFiles::write(std::string_view bytes) {
   return path;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// Makes a file or directory name of `name`: never empty, `.` or `..`, without a slash, and short
 /// enough for any file system. Different names stay different.
@@ -38,4 +38,4 @@ class MediaFiles {
   std::int64_t step_ = 0;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -5,7 +5,7 @@
 #include <queue>
 #include <utility>
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 constexpr std::size_t kBufferedCells = (std::size_t{64} << 10) / sizeof(Cell);
@@ -87,4 +87,4 @@ Status RowSorter::fill(Stretch* stretch) {
   return read;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -12,7 +12,7 @@
 
 #include "base/spool_file.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// A number in a table.
 struct Cell {
@@ -53,10 +53,10 @@ class RowSorter {
   Status fill(Stretch* stretch);
   Status merge(const std::function<void(const Cell&)>& take);
 
-  SpoolFile file_;
+  base::SpoolFile file_;
   const std::size_t maxCells_;
   std::vector<Cell> cells_;
   std::vector<Stretch> stretches_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

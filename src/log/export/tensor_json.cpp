@@ -11,7 +11,7 @@
 #include "base/little_endian.h"
 #include "log/export/json_parts.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 /// @source IEEE 754-2019, binary16
@@ -55,11 +55,11 @@ Element elementOf(event::TensorType type) {
   switch (type) {
     case event::TensorType::kFloat:
       return {4, [](const char* in, std::string* out) {
-                appendJsonReal(out, double{as<float>(loadLittleEndian32(in))});
+                appendJsonReal(out, double{as<float>(base::loadLittleEndian32(in))});
               }};
     case event::TensorType::kDouble:
       return {8, [](const char* in, std::string* out) {
-                appendJsonReal(out, as<double>(loadLittleEndian64(in)));
+                appendJsonReal(out, as<double>(base::loadLittleEndian64(in)));
               }};
     case event::TensorType::kHalf:
       return {2, [](const char* in, std::string* out) {
@@ -87,19 +87,19 @@ Element elementOf(event::TensorType type) {
               }};
     case event::TensorType::kUInt32:
       return {4, [](const char* in, std::string* out) {
-                appendJsonInteger(out, loadLittleEndian32(in));
+                appendJsonInteger(out, base::loadLittleEndian32(in));
               }};
     case event::TensorType::kInt32:
       return {4, [](const char* in, std::string* out) {
-                appendJsonInteger(out, as<std::int32_t>(loadLittleEndian32(in)));
+                appendJsonInteger(out, as<std::int32_t>(base::loadLittleEndian32(in)));
               }};
     case event::TensorType::kInt64:
       return {8, [](const char* in, std::string* out) {
-                appendJsonInteger(out, as<std::int64_t>(loadLittleEndian64(in)));
+                appendJsonInteger(out, as<std::int64_t>(base::loadLittleEndian64(in)));
               }};
     case event::TensorType::kUInt64:
       return {8, [](const char* in, std::string* out) {
-                *out += std::to_string(loadLittleEndian64(in));
+                *out += std::to_string(base::loadLittleEndian64(in));
               }};
     case event::TensorType::kString:
     case event::TensorType::kInvalid:
@@ -175,4 +175,4 @@ void appendJsonElements(const event::Tensor& tensor, ExportText* out) {
   out->text() += ']';
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

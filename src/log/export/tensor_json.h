@@ -5,7 +5,7 @@
 
 #include "log/export/export_run.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// Returns numpy's name, such as "float32"; "unknown" for a type that Steptape does not know.
 const char* typeName(event::TensorType type);
@@ -14,4 +14,4 @@ const char* typeName(event::TensorType type);
 /// `null` for a type that Steptape does not know. REQUIRES: as many elements as the shape says.
 void appendJsonElements(const event::Tensor& tensor, ExportText* out);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -16,7 +16,7 @@
 #include "log/export/tensor_json.h"
 #include "log/reader/media_format.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 /// The tag's metadata, and the destinations of a value.
@@ -172,7 +172,7 @@ Status appendGraph(const event::Value& value, const Context& to) {
   if (status.ok() && graph.strings.size() != 1) {
     status = Status(
         ErrorCode::kDataLoss,
-        "graph: " + detail::gotExpected(std::to_string(graph.strings.size()) + " strings", "1"));
+        "graph: " + base::gotExpected(std::to_string(graph.strings.size()) + " strings", "1"));
   }
   if (status.ok()) {
     to.out->text() += "\"bytes\":";
@@ -228,4 +228,4 @@ void appendValueJson(const event::Value& value, const event::SummaryMetadata& me
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

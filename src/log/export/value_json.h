@@ -6,7 +6,7 @@
 #include "log/export/export_run.h"
 #include "log/export/media_files.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// Appends a value of any plugin as members of a JSON object, such as `"value":[1,2]`. A value that
 /// does not have its plugin's form is written as a tensor; if it is not a tensor either, the reason
@@ -17,4 +17,4 @@ namespace steptape::detail {
 void appendValueJson(const event::Value& value, const event::SummaryMetadata& metadata,
                      MediaFiles* media, ExportText* out);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

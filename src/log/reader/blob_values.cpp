@@ -10,7 +10,7 @@
 namespace steptape {
 namespace {
 
-using detail::unexpected;
+using detail::log::unexpected;
 
 Status parseSize(const std::string& text, const char* what, std::int64_t* size) {
   const char* const end = text.data() + text.size();
@@ -37,12 +37,12 @@ Status decodeImages(const event::Value& value, ImageValue* images) {
     return Status();
   }
   const event::Tensor* tensor = nullptr;
-  if (Status status = detail::findStrings(value, "images", &tensor); !status.ok()) {
+  if (Status status = detail::log::findStrings(value, "images", &tensor); !status.ok()) {
     return status;
   }
   const std::vector<std::string>& strings = tensor->strings;
   if (tensor->shape.size() != 1 || strings.size() < 2) {
-    return unexpected("images", "shape " + detail::shapeText(tensor->shape),
+    return unexpected("images", "shape " + detail::log::shapeText(tensor->shape),
                       "(n): width, height and the images");
   }
   if (Status status = parseSize(strings[0], "width of images", &images->width); !status.ok()) {
@@ -66,7 +66,7 @@ Status decodeAudio(const event::Value& value, const event::SummaryMetadata& meta
     return Status();
   }
   const event::Tensor* tensor = nullptr;
-  if (Status status = detail::findStrings(value, "audio", &tensor); !status.ok()) {
+  if (Status status = detail::log::findStrings(value, "audio", &tensor); !status.ok()) {
     return status;
   }
   if (tensor->shape.empty()) {
@@ -85,7 +85,7 @@ Status decodeAudio(const event::Value& value, const event::SummaryMetadata& meta
 
 Status decodeText(const event::Value& value, TextValue* text) {
   const event::Tensor* tensor = nullptr;
-  Status status = detail::findStrings(value, "text", &tensor);
+  Status status = detail::log::findStrings(value, "text", &tensor);
   if (status.ok()) {
     *text = {tensor->shape, tensor->strings};
   }
@@ -94,11 +94,11 @@ Status decodeText(const event::Value& value, TextValue* text) {
 
 Status decodeLayout(const event::Value& value, CustomScalarsLayout* layout) {
   const event::Tensor* tensor = nullptr;
-  if (Status status = detail::findStrings(value, "layout", &tensor); !status.ok()) {
+  if (Status status = detail::log::findStrings(value, "layout", &tensor); !status.ok()) {
     return status;
   }
   if (tensor->strings.size() != 1) {
-    return unexpected("layout", "shape " + detail::shapeText(tensor->shape), "()");
+    return unexpected("layout", "shape " + detail::log::shapeText(tensor->shape), "()");
   }
   return decodeLayout(tensor->strings.front(), layout);
 }

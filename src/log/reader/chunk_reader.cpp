@@ -6,7 +6,7 @@
 
 #include "steptape/events/record_reader.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 // Long enough to amortize finding the first record and passing the chunk on, and short enough for
@@ -131,4 +131,4 @@ void ChunkReader::read(std::size_t number, Chunk* chunk) const {
   chunk->last = last;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -13,7 +13,7 @@
 
 #include "log/reader/series_batch.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// Reads a part of a file on several threads: each takes a chunk, finds the first record in it, and
 /// sorts the events that start in the chunk.
@@ -77,4 +77,4 @@ class ChunkReader {
   std::vector<std::thread> helpers_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -23,7 +23,7 @@ ReadOutcome EventFileReader::next(event::Event* event) {
   if (outcome != ReadOutcome::kRecord) {
     return outcome;
   }
-  const Status status = decodeEvent(payload, event);
+  const Status status = detail::events::decodeEvent(payload, event);
   if (!status.ok()) {
     undecodable_ = Status(
         status.code(), status.message() + " at offset " + std::to_string(offset) + " of " + name_);

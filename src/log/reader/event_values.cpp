@@ -17,22 +17,22 @@
 #include "base/little_endian.h"
 #include "events/messages/value_metadata.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 /// Loads a little-endian number.
 template <typename Number>
 Number load(const char* in) {
   if constexpr (sizeof(Number) == 1) {
-    return bitCast<Number>(*in);
+    return base::bitCast<Number>(*in);
   } else if constexpr (sizeof(Number) == 2) {
     const auto low = static_cast<unsigned char>(in[0]);
     const auto high = static_cast<unsigned char>(in[1]);
-    return bitCast<Number>(static_cast<std::uint16_t>(low | high << 8));
+    return base::bitCast<Number>(static_cast<std::uint16_t>(low | high << 8));
   } else if constexpr (sizeof(Number) == 4) {
-    return bitCast<Number>(loadLittleEndian32(in));
+    return base::bitCast<Number>(base::loadLittleEndian32(in));
   } else {
-    return bitCast<Number>(loadLittleEndian64(in));
+    return base::bitCast<Number>(base::loadLittleEndian64(in));
   }
 }
 
@@ -73,13 +73,13 @@ bool useElement(const event::Tensor& tensor, const Use& use) {
       use(load<std::uint8_t>(in));
       return true;
     case event::TensorType::kBool:
-      use(load<Bool8>(in));
+      use(load<base::Bool8>(in));
       return true;
     case event::TensorType::kHalf:
-      use(load<Float16>(in));
+      use(load<base::Float16>(in));
       return true;
     case event::TensorType::kBFloat16:
-      use(load<BFloat16>(in));
+      use(load<base::BFloat16>(in));
       return true;
     case event::TensorType::kString:
     case event::TensorType::kInvalid:
@@ -122,7 +122,7 @@ std::vector<event::Value> takeValues(event::Event event) {
     return {};
   }
   for (event::Value& value : summary->values) {
-    if (const char* const plugin = pluginOfField(value.data)) {
+    if (const char* const plugin = events::pluginOfField(value.data)) {
       value.metadata = value.metadata.value_or(event::SummaryMetadata());
       value.metadata->pluginName = plugin;
     }
@@ -136,7 +136,7 @@ std::optional<double> numberOf(const event::Value& value) {
   }
   const event::Tensor* const tensor = oneNumberOf(value);
   double result = 0;
-  const auto take = [&](auto number) { result = widen<double>(number); };
+  const auto take = [&](auto number) { result = base::widen<double>(number); };
   return tensor != nullptr && useElement(*tensor, take) ? std::optional<double>(result)
                                                         : std::nullopt;
 }
@@ -166,7 +166,7 @@ event::Tensor tensorOf(float number) {
   event::Tensor tensor;
   tensor.type = event::TensorType::kFloat;
   tensor.content.resize(sizeof bits);
-  storeLittleEndian32(tensor.content.data(), bits);
+  base::storeLittleEndian32(tensor.content.data(), bits);
   return tensor;
 }
 
@@ -181,4 +181,4 @@ bool hasRestarts(const event::FileVersion& version) {
   return std::strtod(number.c_str(), nullptr) >= 2;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

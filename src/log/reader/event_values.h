@@ -7,7 +7,7 @@
 #include "steptape/base/export.h"
 #include "steptape/events/event.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// Returns the values of `event` as readers see them: those of its summary. A graph or run metadata
 /// is one value with its plugin, as documented at RunReader::value().
@@ -35,4 +35,4 @@ STEPTAPE_EXPORT bool isEmpty(const event::Value& value);
 /// Returns whether files of this version, such as "brain.Event:2", have restart events.
 STEPTAPE_EXPORT bool hasRestarts(const event::FileVersion& version);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

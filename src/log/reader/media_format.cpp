@@ -3,26 +3,26 @@
 
 #include "base/text.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 const char* mediaFormat(std::string_view bytes) {
-  if (startsWith(bytes, "\x89PNG\r\n\x1a\n")) {
+  if (base::startsWith(bytes, "\x89PNG\r\n\x1a\n")) {
     return "png";
   }
-  if (startsWith(bytes, "GIF8")) {
+  if (base::startsWith(bytes, "GIF8")) {
     return "gif";
   }
-  if (startsWith(bytes, "\xff\xd8\xff")) {
+  if (base::startsWith(bytes, "\xff\xd8\xff")) {
     return "jpg";
   }
-  if (startsWith(bytes, "BM")) {
+  if (base::startsWith(bytes, "BM")) {
     return "bmp";
   }
-  const bool isRiff = startsWith(bytes, "RIFF") && bytes.size() >= 12;
+  const bool isRiff = base::startsWith(bytes, "RIFF") && bytes.size() >= 12;
   if (isRiff && bytes.substr(8, 4) == "WAVE") {
     return "wav";
   }
   return isRiff && bytes.substr(8, 4) == "WEBP" ? "webp" : "bin";
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

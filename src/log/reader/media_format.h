@@ -5,10 +5,10 @@
 
 #include "steptape/base/export.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// Returns the format of an image or audio file by its first bytes: "png", "gif", "jpg", "bmp",
 /// "webp", "wav", or "bin" if it is unknown.
 STEPTAPE_EXPORT const char* mediaFormat(std::string_view bytes);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

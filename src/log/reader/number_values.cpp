@@ -11,8 +11,8 @@
 namespace steptape {
 namespace {
 
-using detail::floatAt;
-using detail::unexpected;
+using detail::log::floatAt;
+using detail::log::unexpected;
 
 /// Gives a histogram of the compatible form finite outer edges: the minimum and the maximum. The
 /// limits between the first and the last nonempty bucket stay.
@@ -46,12 +46,12 @@ Status decodeHistogram(const event::Value& value, HistogramValue* histogram) {
     return decodeBuckets(*found, histogram);
   }
   const event::Tensor* tensor = nullptr;
-  if (Status status = detail::findFloats(value, "histogram", &tensor); !status.ok()) {
+  if (Status status = detail::log::findFloats(value, "histogram", &tensor); !status.ok()) {
     return status;
   }
   const std::vector<std::int64_t>& shape = tensor->shape;
   if (shape.size() != 2 || shape[1] != 3) {
-    return unexpected("histogram", "shape " + detail::shapeText(shape),
+    return unexpected("histogram", "shape " + detail::log::shapeText(shape),
                       "(buckets, 3): left edge, right edge, count");
   }
   histogram->buckets.resize(static_cast<std::size_t>(shape[0]));
@@ -65,11 +65,12 @@ Status decodeHistogram(const event::Value& value, HistogramValue* histogram) {
 
 Status decodePrCurve(const event::Value& value, PrCurveValue* curve) {
   const event::Tensor* tensor = nullptr;
-  if (Status status = detail::findFloats(value, "PR curve", &tensor); !status.ok()) {
+  if (Status status = detail::log::findFloats(value, "PR curve", &tensor); !status.ok()) {
     return status;
   }
   if (tensor->shape.size() != 2 || tensor->shape[0] != 6) {
-    return unexpected("PR curve", "shape " + detail::shapeText(tensor->shape), "(6, thresholds)");
+    return unexpected("PR curve", "shape " + detail::log::shapeText(tensor->shape),
+                      "(6, thresholds)");
   }
   const auto thresholds = static_cast<std::size_t>(tensor->shape[1]);
   std::size_t next = 0;
@@ -87,11 +88,11 @@ Status decodePrCurve(const event::Value& value, PrCurveValue* curve) {
 Status decodeMesh(const event::Value& value, const event::SummaryMetadata& metadata,
                   MeshValue* mesh) {
   const event::Tensor* tensor = nullptr;
-  if (Status status = detail::findNumbers(value, "mesh", &tensor); !status.ok()) {
+  if (Status status = detail::log::findNumbers(value, "mesh", &tensor); !status.ok()) {
     return status;
   }
   if (tensor->shape.size() != 3 || tensor->shape[2] != 3) {
-    return unexpected("mesh", "shape " + detail::shapeText(tensor->shape), "(batch, rows, 3)");
+    return unexpected("mesh", "shape " + detail::log::shapeText(tensor->shape), "(batch, rows, 3)");
   }
   mesh->numbers = *tensor;
   return event::decodeMeshPluginContent(metadata.pluginContent, &mesh->mesh);
@@ -99,11 +100,11 @@ Status decodeMesh(const event::Value& value, const event::SummaryMetadata& metad
 
 Status decodeTensor(const event::Value& value, event::Tensor* tensor) {
   if (const auto* number = std::get_if<float>(&value.data)) {
-    *tensor = detail::tensorOf(*number);
+    *tensor = detail::log::tensorOf(*number);
     return Status();
   }
   const event::Tensor* found = nullptr;
-  Status status = detail::findTensor(value, "tensor", &found);
+  Status status = detail::log::findTensor(value, "tensor", &found);
   if (status.ok()) {
     *tensor = *found;
   }

@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// Reports from time to time how many bytes of a run's files were read:
 ///
@@ -55,4 +55,4 @@ class ReadProgress {
   std::uint64_t next_ = 0;  // threshold of the next report
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 /// Seeds std::mt19937 as Python's random.Random(0) does, which differs from the standard library's
@@ -86,4 +86,4 @@ std::uint64_t Reservoir::randomUpTo(std::uint64_t last) {
   return number;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -6,7 +6,7 @@
 #include <optional>
 #include <random>
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// Chooses which points of a series to keep, each with the same probability, and always the last
 /// one. Chooses the same points as TensorBoard for the same series.
@@ -34,4 +34,4 @@ class Reservoir {
   std::mt19937 random_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -5,7 +5,7 @@
 
 #include "steptape/log/run_reader.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// Decides whether an event of a run, given in order, discards earlier points.
 ///
@@ -21,7 +21,7 @@ class RestartRule {
   explicit RestartRule(PurgePolicy policy) : policy_(policy) {}
 
   /// Records a file's version.
-  /// @param hasRestarts As detail::hasRestarts().
+  /// @param hasRestarts As hasRestarts().
   void takeVersion(bool hasRestarts) {
     knowsVersion_ = true;
     hasRestarts_ = hasRestarts;
@@ -59,4 +59,4 @@ class RestartRule {
   bool hasStarted_ = false;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -19,8 +19,8 @@
 namespace steptape {
 namespace {
 
-using detail::ScalarView;
-using detail::ScannedTag;
+using detail::events::ScalarView;
+using detail::log::ScannedTag;
 
 }  // namespace
 
@@ -36,13 +36,13 @@ struct RunEvents::State {
   bool takeValue(RunValue* value);
 
   std::vector<std::string> files;
-  detail::RunScan scan;
-  detail::ReadProgress progress;
+  detail::log::RunScan scan;
+  detail::log::ReadProgress progress;
   std::vector<Damage> damage;
 
   std::uint32_t file = 0;
-  std::optional<detail::RunFile> reader;
-  detail::EventPosition position;
+  std::optional<detail::log::RunFile> reader;
+  detail::events::EventPosition position;
   RunValue event;                    // time and step of all values of the event
   std::vector<ScalarView> scalars;   // if the event has only scalars
   std::vector<event::Value> values;  // if the event has other values
@@ -66,15 +66,15 @@ bool RunEvents::State::nextEvent() {
   }
   nextValue = 0;
   values.clear();
-  if (detail::takeScalars(payload, &event, &scalars)) {
+  if (detail::log::takeScalars(payload, &event, &scalars)) {
     return true;
   }
   scalars.clear();
   event::Event decoded;
-  if (decodeEvent(payload, &decoded).ok()) {
+  if (detail::events::decodeEvent(payload, &decoded).ok()) {
     event.wallTime = decoded.wallTime;
     event.step = decoded.step;
-    values = detail::takeValues(std::move(decoded));
+    values = detail::log::takeValues(std::move(decoded));
   }
   return true;
 }
@@ -111,7 +111,7 @@ void RunEvents::State::closeFile() {
   const std::uint64_t end = scan.ends()[file];
   if (reader->offset() < end && found.empty()) {
     found.push_back({files[file], reader->offset(), 0, ReadOutcome::kIoError,
-                     detail::becameShorter(files[file], reader->offset(), end)});
+                     detail::log::becameShorter(files[file], reader->offset(), end)});
   }
   for (Damage& each : found) {
     if (known.count(each.offset) == 0) {
@@ -136,10 +136,10 @@ bool RunEvents::State::takeScalar(RunValue* value) {
   value->scalar = double{scalar.value};
   // TagSeries::scalars states the rule.
   if (!tag->isScalar && scalar.isTensor &&
-      detail::pluginNameIn(scalar.metadata) != event::kScalarsPlugin) {
-    number = {tag->tag, detail::tensorOf(scalar.value), std::nullopt};
+      detail::events::pluginNameIn(scalar.metadata) != event::kScalarsPlugin) {
+    number = {tag->tag, detail::log::tensorOf(scalar.value), std::nullopt};
     if (event::SummaryMetadata metadata;
-        scalar.hasMetadata && decodeMetadata(scalar.metadata, &metadata).ok()) {
+        scalar.hasMetadata && detail::events::decodeMetadata(scalar.metadata, &metadata).ok()) {
       number.metadata = std::move(metadata);
     }
     value->data = &number;
@@ -152,12 +152,12 @@ bool RunEvents::State::takeScalar(RunValue* value) {
 bool RunEvents::State::takeValue(RunValue* value) {
   const event::Value& taken = values[nextValue++];
   ScannedTag* const tag = scan.find(taken.tag);
-  if (detail::isEmpty(taken) || !scan.keeps(tag, position, event.step)) {
+  if (detail::log::isEmpty(taken) || !scan.keeps(tag, position, event.step)) {
     return false;
   }
   *value = event;
   value->tag = tag->number;
-  const std::optional<double> scalar = detail::numberOf(taken);
+  const std::optional<double> scalar = detail::log::numberOf(taken);
   const bool namesScalars = taken.metadata && taken.metadata->pluginName == event::kScalarsPlugin;
   value->scalar = scalar.value_or(0);
   if (!scalar || !(tag->isScalar || namesScalars)) {

@@ -13,13 +13,13 @@
 #include "base/got_expected.h"
 #include "base/text.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 Status becameShorter(const std::string& path, std::uint64_t got, std::uint64_t expected) {
   return Status(ErrorCode::kIoError,
                 "file became shorter: " +
-                    gotExpected(std::to_string(got) + " bytes", std::to_string(expected)) + " of " +
-                    path);
+                    base::gotExpected(std::to_string(got) + " bytes", std::to_string(expected)) +
+                    " of " + path);
 }
 
 std::optional<RunFile::Stamp> RunFile::stampOf(const std::string& path) {
@@ -133,12 +133,13 @@ Status RunFile::isCompressed() const {
   }
   const std::string_view bytes(begin.data(), got);
   for (const auto& [magic, name] : kFormats) {
-    if (startsWith(bytes, magic)) {
+    if (base::startsWith(bytes, magic)) {
       const std::string program = name;
-      return Status(ErrorCode::kDataLoss, path_ + ": " +
-                                              gotExpected("a file compressed with " + program,
-                                                          "an event file. Decompress it first: " +
-                                                              program + " --decompress --keep"));
+      return Status(ErrorCode::kDataLoss,
+                    path_ + ": " +
+                        base::gotExpected("a file compressed with " + program,
+                                          "an event file. Decompress it first: " + program +
+                                              " --decompress --keep"));
     }
   }
   return Status();
@@ -206,4 +207,4 @@ void RunFile::appendDamage(std::vector<Damage>* damage) const {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

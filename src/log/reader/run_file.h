@@ -14,7 +14,7 @@
 #include "steptape/events/record_reader.h"
 #include "steptape/log/run_reader.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// Returns the error for a file with `got` bytes of which `expected` were read before.
 Status becameShorter(const std::string& path, std::uint64_t got, std::uint64_t expected);
@@ -116,4 +116,4 @@ class RunFile {
   std::optional<Damage> end_;       // the reason why the file cannot be read further
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

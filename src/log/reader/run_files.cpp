@@ -41,15 +41,16 @@ struct Listing {
 
 /// @return the readable entries; `*error` is set if some could not be read.
 Listing list(const fs::path& directory, std::error_code* error) {
-  std::vector<detail::DirectoryEntry> entries;
-  error->assign(detail::listDirectory(directory.string(), &entries), std::system_category());
+  std::vector<detail::base::DirectoryEntry> entries;
+  error->assign(detail::base::listDirectory(directory.string(), &entries), std::system_category());
   std::sort(entries.begin(), entries.end(),
             [](const auto& a, const auto& b) { return a.name < b.name; });
   Listing listing;
-  for (const detail::DirectoryEntry& entry : entries) {
+  for (const detail::base::DirectoryEntry& entry : entries) {
     if (entry.isDirectory) {
       (entry.isLink ? listing.links : listing.directories).push_back(directory / entry.name);
-    } else if (detail::isEventFileName(entry.name) || detail::isMindSporeFileName(entry.name)) {
+    } else if (detail::events::isEventFileName(entry.name) ||
+               detail::events::isMindSporeFileName(entry.name)) {
       listing.files.push_back((directory / entry.name).string());
     }
   }

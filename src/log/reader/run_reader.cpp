@@ -62,22 +62,23 @@ struct RunReader::State {
   std::unique_ptr<State> startAgain(const std::vector<std::uint64_t>& before);
   std::uint64_t readFile(std::uint32_t number);
   void readAgain(std::uint32_t number, std::uint64_t end);
-  void readRecords(detail::RunFile* file, std::uint32_t number, std::uint64_t end);
+  void readRecords(detail::log::RunFile* file, std::uint32_t number, std::uint64_t end);
   std::size_t countScalars() const;
-  void reserveForRest(const detail::RunFile& file, std::uint64_t begin, std::size_t scalarsBefore);
-  void readChunks(detail::RunFile* file, std::uint32_t number);
-  void take(std::string_view payload, detail::RunFile* file, std::uint32_t number);
+  void reserveForRest(const detail::log::RunFile& file, std::uint64_t begin,
+                      std::size_t scalarsBefore);
+  void readChunks(detail::log::RunFile* file, std::uint32_t number);
+  void take(std::string_view payload, detail::log::RunFile* file, std::uint32_t number);
 
   RunFiles run;
   RunReaderOptions options;
-  std::deque<detail::RunFile> files;      // the same as run.files
-  std::unordered_set<std::string> known;  // the paths of run.files
-  detail::SeriesStore store;
-  detail::SeriesBatch batch{/*isInOrder=*/true,
-                            [this](const std::string& tag) { return store.firstPlugin(tag); }};
+  std::deque<detail::log::RunFile> files;  // the same as run.files
+  std::unordered_set<std::string> known;   // the paths of run.files
+  detail::log::SeriesStore store;
+  detail::log::SeriesBatch batch{/*isInOrder=*/true,
+                                 [this](const std::string& tag) { return store.firstPlugin(tag); }};
   std::vector<Damage> damage;
-  detail::RestartRule rule;
-  detail::ReadProgress progress;
+  detail::log::RestartRule rule;
+  detail::log::ReadProgress progress;
   std::vector<std::uint32_t> replaced;     // files, ascending
   std::vector<std::string> replacedPaths;  // those of the last update()
   bool isHalfRead = false;                 // an update() has thrown, or is running
@@ -109,12 +110,12 @@ void RunReader::State::beginUpdate() {
 }
 
 void RunReader::State::endUpdate() {
-  for (const detail::RunFile& file : files) {
+  for (const detail::log::RunFile& file : files) {
     file.appendDamage(&damage);
   }
   store.append(&batch);
   store.endUpdate(
-      std::any_of(files.begin(), files.end(), std::mem_fn(&detail::RunFile::hasPassedDamage)));
+      std::any_of(files.begin(), files.end(), std::mem_fn(&detail::log::RunFile::hasPassedDamage)));
   isHalfRead = false;
 }
 
@@ -168,7 +169,7 @@ std::unique_ptr<RunReader::State> RunReader::State::startAgain(
 std::vector<std::uint64_t> RunReader::State::offsets() const {
   std::vector<std::uint64_t> offsets;
   offsets.reserve(files.size());
-  for (const detail::RunFile& file : files) {
+  for (const detail::log::RunFile& file : files) {
     offsets.push_back(file.offset());
   }
   return offsets;
@@ -176,7 +177,7 @@ std::vector<std::uint64_t> RunReader::State::offsets() const {
 
 /// Reads what was read of a file before, which is not new.
 void RunReader::State::readAgain(std::uint32_t number, std::uint64_t end) {
-  detail::RunFile& file = files[number];
+  detail::log::RunFile& file = files[number];
   if (file.open()) {
     readRecords(&file, number, end);
     file.closeEarly();
@@ -185,7 +186,7 @@ void RunReader::State::readAgain(std::uint32_t number, std::uint64_t end) {
 
 /// @return the number of bytes read.
 std::uint64_t RunReader::State::readFile(std::uint32_t number) {
-  detail::RunFile& file = files[number];
+  detail::log::RunFile& file = files[number];
   if (!file.open()) {
     return 0;
   }
@@ -219,7 +220,7 @@ std::size_t RunReader::State::countScalars() const {
 /// Reserves room for the scalars of the file's rest, assuming that it is like the part read from
 /// `begin` on. Tags share the room in proportion to their points, including those of earlier files,
 /// so that the total never exceeds what the file can hold.
-void RunReader::State::reserveForRest(const detail::RunFile& file, std::uint64_t begin,
+void RunReader::State::reserveForRest(const detail::log::RunFile& file, std::uint64_t begin,
                                       std::size_t scalarsBefore) {
   const std::size_t scalars = countScalars();
   if (scalars <= scalarsBefore) {
@@ -232,7 +233,8 @@ void RunReader::State::reserveForRest(const detail::RunFile& file, std::uint64_t
 }
 
 /// Reads the events that start before `end`.
-void RunReader::State::readRecords(detail::RunFile* file, std::uint32_t number, std::uint64_t end) {
+void RunReader::State::readRecords(detail::log::RunFile* file, std::uint32_t number,
+                                   std::uint64_t end) {
   std::string_view payload;
   while (file->offset() < end && file->next(&payload)) {
     if (!rule.knowsVersion() && file->hasPassedDamage()) {
@@ -250,12 +252,13 @@ void RunReader::State::readRecords(detail::RunFile* file, std::uint32_t number, 
 }
 
 /// Reads the file's present content on several threads.
-void RunReader::State::readChunks(detail::RunFile* file, std::uint32_t number) {
-  detail::ChunkReader chunks(file->source(), file->offset(), file->offset() + file->bytesLeft(),
-                             number, batch, options.threads);
+void RunReader::State::readChunks(detail::log::RunFile* file, std::uint32_t number) {
+  detail::log::ChunkReader chunks(file->source(), file->offset(),
+                                  file->offset() + file->bytesLeft(), number, batch,
+                                  options.threads);
   // Chunks do not know the previous step. If it matters, the rest is read in order.
   while (!rule.watchesSteps()) {
-    detail::ChunkReader::Chunk* const chunk = chunks.next();
+    detail::log::ChunkReader::Chunk* const chunk = chunks.next();
     if (chunk == nullptr) {
       return;
     }
@@ -272,23 +275,24 @@ void RunReader::State::readChunks(detail::RunFile* file, std::uint32_t number) {
   }
 }
 
-void RunReader::State::take(std::string_view payload, detail::RunFile* file, std::uint32_t number) {
-  const detail::EventMeaning meaning =
+void RunReader::State::take(std::string_view payload, detail::log::RunFile* file,
+                            std::uint32_t number) {
+  const detail::log::EventMeaning meaning =
       batch.add(payload, {0, 0, file->recordOffset(), 0, number, 0});
   switch (meaning.kind) {
-    case detail::EventMeaning::Kind::kContent:
+    case detail::log::EventMeaning::Kind::kContent:
       break;
-    case detail::EventMeaning::Kind::kRestart:
+    case detail::log::EventMeaning::Kind::kRestart:
       if (rule.takeStart()) {
         store.append(&batch);
         store.purgeFrom(meaning.restartStep);
       }
       break;
-    case detail::EventMeaning::Kind::kFileVersion:
+    case detail::log::EventMeaning::Kind::kFileVersion:
       rule.takeVersion(meaning.hasRestarts);
       batch.watchSteps(rule.watchesSteps());
       break;
-    case detail::EventMeaning::Kind::kNoEvent:
+    case detail::log::EventMeaning::Kind::kNoEvent:
       file->rejectRecord(meaning.status);
       break;
   }
@@ -297,8 +301,8 @@ void RunReader::State::take(std::string_view payload, detail::RunFile* file, std
 RunReader::RunReader(RunFiles run, RunReaderOptions options)
     : state_(std::make_unique<State>(std::move(run), std::move(options))) {
   if (state_->options.threads < 1) {
-    detail::reject(std::to_string(state_->options.threads), "at least 1",
-                   "RunReaderOptions::threads");
+    detail::base::reject(std::to_string(state_->options.threads), "at least 1",
+                         "RunReaderOptions::threads");
   }
 }
 
@@ -334,7 +338,7 @@ const std::vector<std::string>& RunReader::replacedFiles() const {
 }
 
 Status RunReader::value(const ValueLocation& location, event::Value* value) const {
-  return detail::readValue(state_->run.files.at(location.file), location, value);
+  return detail::log::readValue(state_->run.files.at(location.file), location, value);
 }
 
 const std::vector<std::string>& RunReader::files() const {

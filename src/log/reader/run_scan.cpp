@@ -9,12 +9,12 @@
 #include "events/messages/event_codec.h"
 #include "log/reader/event_values.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
-event::SummaryMetadata metadataOf(const ScalarView& scalar) {
+event::SummaryMetadata metadataOf(const events::ScalarView& scalar) {
   event::SummaryMetadata metadata;
-  static_cast<void>(decodeMetadata(scalar.metadata, &metadata));
+  static_cast<void>(events::decodeMetadata(scalar.metadata, &metadata));
   if (!scalar.isTensor) {
     metadata.pluginName = event::kScalarsPlugin;
   }
@@ -23,9 +23,10 @@ event::SummaryMetadata metadataOf(const ScalarView& scalar) {
 
 }  // namespace
 
-bool takeScalars(std::string_view payload, RunValue* event, std::vector<ScalarView>* scalars) {
-  ScalarEventView view(payload);
-  ScalarView scalar;
+bool takeScalars(std::string_view payload, RunValue* event,
+                 std::vector<events::ScalarView>* scalars) {
+  events::ScalarEventView view(payload);
+  events::ScalarView scalar;
   scalars->clear();
   while (view.next(&scalar)) {
     scalars->push_back(scalar);
@@ -68,13 +69,13 @@ void RunScan::scanRecords(RunFile* file, std::uint32_t number, ReadProgress* pro
     if (file->hasPassedDamage()) {
       rule_.takeDamage();
     }
-    const EventPosition position{number, file->recordOffset()};
+    const events::EventPosition position{number, file->recordOffset()};
     progress->reach(position.second);
     if (scanScalars(payload, position)) {
       continue;
     }
     event::Event event;
-    if (Status status = decodeEvent(payload, &event); status.ok()) {
+    if (Status status = events::decodeEvent(payload, &event); status.ok()) {
       scanEvent(std::move(event), position);
     } else {
       file->rejectRecord(status);
@@ -83,12 +84,12 @@ void RunScan::scanRecords(RunFile* file, std::uint32_t number, ReadProgress* pro
 }
 
 /// @return false if the event has anything but scalars.
-bool RunScan::scanScalars(std::string_view payload, EventPosition position) {
+bool RunScan::scanScalars(std::string_view payload, events::EventPosition position) {
   RunValue event;
   if (!takeScalars(payload, &event, &scalars_)) {
     return false;
   }
-  for (const ScalarView& scalar : scalars_) {
+  for (const events::ScalarView& scalar : scalars_) {
     ScannedTag* const tag = meet(scalar.tag);
     noteStep(tag, position, event.step);
     const bool saysWhatItIs = scalar.hasMetadata || !scalar.isTensor;
@@ -100,7 +101,7 @@ bool RunScan::scanScalars(std::string_view payload, EventPosition position) {
   return true;
 }
 
-void RunScan::scanEvent(event::Event event, EventPosition position) {
+void RunScan::scanEvent(event::Event event, events::EventPosition position) {
   const std::int64_t step = event.step;
   if (const auto* log = std::get_if<event::SessionLog>(&event.what)) {
     if (log->status == event::SessionLog::Status::kStart && rule_.takeStart()) {
@@ -121,7 +122,8 @@ void RunScan::scanEvent(event::Event event, EventPosition position) {
   }
 }
 
-void RunScan::scanValue(const event::Value& value, EventPosition position, std::int64_t step) {
+void RunScan::scanValue(const event::Value& value, events::EventPosition position,
+                        std::int64_t step) {
   if (isEmpty(value)) {
     return;
   }
@@ -154,10 +156,10 @@ void RunScan::setMetadata(ScannedTag* tag, event::SummaryMetadata metadata) {
   tags_[tag->number].metadata = std::move(metadata);
 }
 
-void RunScan::noteStep(ScannedTag* tag, EventPosition position, std::int64_t step) {
+void RunScan::noteStep(ScannedTag* tag, events::EventPosition position, std::int64_t step) {
   if (rule_.watchesSteps() && step < latestStep_) {
     tag->stepsBack.add(position, step);
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -17,13 +17,14 @@
 #include "log/reader/run_file.h"
 #include "log/reader/tag_index.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// Extracts the scalars of an event.
 ///
 /// @param event Its wall time and step are set.
 /// @return false if it has anything else; the results are then unspecified.
-bool takeScalars(std::string_view payload, RunValue* event, std::vector<ScalarView>* scalars);
+bool takeScalars(std::string_view payload, RunValue* event,
+                 std::vector<events::ScalarView>* scalars);
 
 /// A tag of a run that is being scanned.
 struct ScannedTag {
@@ -32,7 +33,7 @@ struct ScannedTag {
   bool isScalar = false;         ///< Whether its first plugin is "scalars".
   bool isGraph = false;
   bool isNumbers = true;  ///< Whether all its values are numbers.
-  StepCuts stepsBack;
+  events::StepCuts stepsBack;
   ScannedTag* successor = nullptr;  ///< See TagIndex.
 
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
@@ -60,7 +61,7 @@ class RunScan {
   /// Returns whether a value is kept after all restarts and decreasing steps. A tag that no file
   /// had was written later, and its values are omitted. REQUIRES: all files were scanned, and
   /// positions ascend from call to call.
-  bool keeps(ScannedTag* tag, EventPosition position, std::int64_t step) {
+  bool keeps(ScannedTag* tag, events::EventPosition position, std::int64_t step) {
     if (tag->isGraph || tag->number == ScannedTag::kNone) {
       return tag->isGraph;
     }
@@ -74,25 +75,25 @@ class RunScan {
 
  private:
   void scanRecords(RunFile* file, std::uint32_t number, ReadProgress* progress);
-  bool scanScalars(std::string_view payload, EventPosition position);
-  void scanEvent(event::Event event, EventPosition position);
-  void scanValue(const event::Value& value, EventPosition position, std::int64_t step);
+  bool scanScalars(std::string_view payload, events::EventPosition position);
+  void scanEvent(event::Event event, events::EventPosition position);
+  void scanValue(const event::Value& value, events::EventPosition position, std::int64_t step);
   ScannedTag* meet(std::string_view tag);
   bool lacksPlugin(const ScannedTag& tag) const {
     return tags_[tag.number].metadata.pluginName.empty();
   }
   void setMetadata(ScannedTag* tag, event::SummaryMetadata metadata);
-  void noteStep(ScannedTag* tag, EventPosition position, std::int64_t step);
+  void noteStep(ScannedTag* tag, events::EventPosition position, std::int64_t step);
 
   RestartRule rule_;
   std::vector<RunTag> tags_;
   TagIndex<ScannedTag> table_;
-  StepCuts restarts_;
+  events::StepCuts restarts_;
   std::int64_t latestStep_ = -1;
   bool hasPassedDamage_ = false;
   std::vector<std::uint64_t> ends_;
   std::vector<Damage> damage_;
-  std::vector<ScalarView> scalars_;  // of the current event
+  std::vector<events::ScalarView> scalars_;  // of the current event
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

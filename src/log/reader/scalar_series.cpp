@@ -30,8 +30,9 @@ RunScalars readRunScalars(const RunFiles& run) {
 ScalarsByTag readScalars(const std::string& path) {
   const std::vector<RunFiles> runs = listRuns(path);
   if (runs.size() != 1) {
-    detail::reject(std::to_string(runs.size()) + " runs",
-                   "one event file or the directory of one run", "readScalars \"" + path + "\"");
+    detail::base::reject(std::to_string(runs.size()) + " runs",
+                         "one event file or the directory of one run",
+                         "readScalars \"" + path + "\"");
   }
   RunScalars result = readRunScalars(runs.front());
   for (const Damage& problem : result.problems) {

@@ -13,19 +13,19 @@
 #include "events/messages/wire_cursor.h"
 #include "log/reader/event_values.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 // Larger data is not decoded here; smaller data is decoded, to distinguish damage from a value.
 constexpr std::size_t kLargePayloadBytes = 4096;
 
-const char* pluginOfField(WireKey data) {
+const char* pluginOfField(events::WireKey data) {
   switch (data) {
-    case kImageKey:
+    case events::kImageKey:
       return event::kImagesPlugin;
-    case kHistogramKey:
+    case events::kHistogramKey:
       return event::kHistogramsPlugin;
-    case kAudioKey:
+    case events::kAudioKey:
       return event::kAudioPlugin;
     default:
       return nullptr;
@@ -37,7 +37,7 @@ const char* pluginOfField(WireKey data) {
 event::SummaryMetadata decoded(std::string_view bytes, const char* fieldPlugin) {
   event::SummaryMetadata metadata;
   // Metadata that cannot be decoded counts as missing; the value itself is still read.
-  static_cast<void>(decodeMetadata(bytes, &metadata));
+  static_cast<void>(events::decodeMetadata(bytes, &metadata));
   if (fieldPlugin != nullptr) {
     metadata.pluginName = fieldPlugin;
   }
@@ -125,7 +125,7 @@ EventMeaning SeriesBatch::add(std::string_view payload, ValueLocation where) {
     return meaning;
   }
   event::Event event;
-  meaning.status = decodeEvent(payload, &event);
+  meaning.status = events::decodeEvent(payload, &event);
   if (!meaning.status.ok()) {
     meaning.kind = EventMeaning::Kind::kNoEvent;
     return meaning;
@@ -148,7 +148,7 @@ EventMeaning SeriesBatch::add(std::string_view payload, ValueLocation where) {
 
 bool SeriesBatch::addNewScalars(std::string_view payload, std::uint64_t offset,
                                 std::uint32_t file) {
-  ScalarEventView event(payload);
+  events::ScalarEventView event(payload);
   newScalars_.clear();
   for (NewScalar scalar; event.next(&scalar.view);) {
     scalar.form = event.form();
@@ -171,19 +171,19 @@ bool SeriesBatch::addNewScalars(std::string_view payload, std::uint64_t offset,
 ///
 /// @return false if anything is new; nothing is then added.
 bool SeriesBatch::addKnownScalars(std::string_view payload) {
-  SummaryEvent event;
+  events::SummaryEvent event;
   if (watchesSteps_ || !event.take(payload)) {
     return false;
   }
   TagBatch* last = tags_.last();
-  for (WireCursor look = event.values; !look.isAtEnd();) {
+  for (events::WireCursor look = event.values; !look.isAtEnd();) {
     last = last->successor;
     if (!look.skipFloat32(last->form)) {
       return false;
     }
   }
   last = tags_.last();
-  for (WireCursor values = event.values; !values.isAtEnd();) {
+  for (events::WireCursor values = event.values; !values.isAtEnd();) {
     last = last->successor;
     addKnown(last, event.wallTime, event.step, values.takeFloat32(last->form));
   }
@@ -203,7 +203,7 @@ inline void SeriesBatch::addKnown(TagBatch* batch, double wallTime, std::int64_t
 }
 
 void SeriesBatch::addScalar(const NewScalar& scalar, const ValueLocation& where) {
-  const ScalarView& view = scalar.view;
+  const events::ScalarView& view = scalar.view;
   TagBatch* const batch = touch(tags_.find(view.tag));
   const auto metadata = [&] {
     return decoded(view.metadata, view.isTensor ? nullptr : event::kScalarsPlugin);
@@ -222,7 +222,7 @@ void SeriesBatch::addScalar(const NewScalar& scalar, const ValueLocation& where)
     return;
   }
   const std::string_view plugin =
-      view.isTensor ? pluginNameIn(view.metadata) : event::kScalarsPlugin;
+      view.isTensor ? events::pluginNameIn(view.metadata) : event::kScalarsPlugin;
   if (plugin == event::kScalarsPlugin) {
     addOnlyScalar(batch, double{view.value}, where);
   } else if (OtherBatch* const other = otherOf(batch, plugin, metadata)) {
@@ -234,9 +234,9 @@ void SeriesBatch::addScalar(const NewScalar& scalar, const ValueLocation& where)
 
 /// @return false if the event has anything else; nothing is then added.
 bool SeriesBatch::addLargeValues(std::string_view payload, ValueLocation where) {
-  LargeValuesView event(payload);
-  std::vector<LargeValueView> values;
-  for (LargeValueView value; event.next(&value);) {
+  events::LargeValuesView event(payload);
+  std::vector<events::LargeValueView> values;
+  for (events::LargeValueView value; event.next(&value);) {
     values.push_back(value);
   }
   if (!event.isWhole()) {
@@ -244,7 +244,7 @@ bool SeriesBatch::addLargeValues(std::string_view payload, ValueLocation where) 
   }
   where.wallTime = event.wallTime();
   where.step = event.step();
-  for (const LargeValueView& value : values) {
+  for (const events::LargeValueView& value : values) {
     TagBatch* const batch = touch(tags_.find(value.tag));
     const char* const fieldPlugin = pluginOfField(value.data);
     const auto metadata = [&] { return decoded(value.metadata, fieldPlugin); };
@@ -255,7 +255,7 @@ bool SeriesBatch::addLargeValues(std::string_view payload, ValueLocation where) 
       noteStepBack(batch, where);
     }
     const std::string_view plugin =
-        fieldPlugin != nullptr ? fieldPlugin : pluginNameIn(value.metadata);
+        fieldPlugin != nullptr ? fieldPlugin : events::pluginNameIn(value.metadata);
     if (OtherBatch* const other = otherOf(batch, plugin, metadata)) {
       addOther(other, where);
     } else {
@@ -389,4 +389,4 @@ void SeriesBatch::clear() {
   points_ = 0;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

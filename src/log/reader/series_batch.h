@@ -17,7 +17,7 @@
 #include "events/messages/scalar_event_view.h"
 #include "log/reader/tag_index.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// A decreasing step: discards points of the tag at `step` or later, in this batch and earlier
 /// ones, up to the sizes that the columns had.
@@ -141,7 +141,7 @@ class SeriesBatch {
 
  private:
   struct NewScalar {
-    ScalarView view;
+    events::ScalarView view;
     std::string_view form;
   };
 
@@ -170,4 +170,4 @@ class SeriesBatch {
   std::vector<NewScalar> newScalars_;  // of the event that is being added
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -7,7 +7,7 @@
 
 #include "steptape/log/tag_series.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// Steps from which a program wrote a series again. Each cut discards the earlier points that have
 /// its step or a later one. Applying all cuts at once takes one pass, however many there are.
@@ -97,4 +97,4 @@ class SeriesCuts {
   std::vector<Cut> cuts_;  // sizes and steps ascend
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -8,7 +8,7 @@
 #include "steptape/events/plugin_content.h"
 #include "steptape/log/tag_series.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// The values of one kind under a tag.
 struct SeriesPart {
@@ -50,4 +50,4 @@ inline std::vector<SeriesPart> partsOf(const TagSeries& series) {
   return parts;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

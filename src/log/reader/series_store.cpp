@@ -8,7 +8,7 @@
 
 #include "steptape/events/plugin_content.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 template <typename Points>
@@ -335,4 +335,4 @@ bool SeriesStore::keepsAllScalars(const TagSeries* series) {
   return reservoirs == nullptr || !reservoirs->scalars;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

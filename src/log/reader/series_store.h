@@ -17,7 +17,7 @@
 #include "log/reader/series_batch.h"
 #include "log/reader/series_cuts.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// The series of a run, assembled from stretches of its files in order.
 ///
@@ -96,4 +96,4 @@ class SeriesStore {
   bool showsScalars_ = false;  // of all of them
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

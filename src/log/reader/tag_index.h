@@ -5,7 +5,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// Maps tags to entries.
 ///
@@ -66,4 +66,4 @@ class TagIndex {
   Entry* last_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

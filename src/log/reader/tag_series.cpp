@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstring>
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 constexpr std::size_t kPageBytes = 4096;
@@ -45,4 +45,4 @@ void freeColumn(void* column, std::size_t bytes) noexcept {
   ::operator delete(static_cast<char*>(column) - offset);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

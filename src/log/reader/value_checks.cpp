@@ -8,7 +8,7 @@
 #include "base/little_endian.h"
 #include "base/text.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 // Enough for every valid tensor; a hostile one would make a message of megabytes.
@@ -63,14 +63,14 @@ Status unexpectedType(const char* what, event::TensorType got, const char* expec
 }  // namespace
 
 Status unexpected(const char* what, const std::string& got, const std::string& expected) {
-  return Status(ErrorCode::kDataLoss, std::string(what) + ": " + gotExpected(got, expected));
+  return Status(ErrorCode::kDataLoss, std::string(what) + ": " + base::gotExpected(got, expected));
 }
 
 std::string shapeText(const std::vector<std::int64_t>& shape) {
   if (shape.size() > kMaxDimensionsShown) {
     return "of " + std::to_string(shape.size()) + " dimensions";
   }
-  return "(" + commaSeparated(shape) + ")";
+  return "(" + base::commaSeparated(shape) + ")";
 }
 
 Status findTensor(const event::Value& value, const char* what, const event::Tensor** tensor) {
@@ -108,15 +108,17 @@ Status findFloats(const event::Value& value, const char* what, const event::Tens
 
 double floatAt(const event::Tensor& tensor, std::size_t index) {
   if (tensor.type == event::TensorType::kFloat) {
-    const std::uint32_t bits = loadLittleEndian32(tensor.content.data() + index * sizeof(float));
+    const std::uint32_t bits =
+        base::loadLittleEndian32(tensor.content.data() + index * sizeof(float));
     float number;
     std::memcpy(&number, &bits, sizeof number);
     return double{number};
   }
-  const std::uint64_t bits = loadLittleEndian64(tensor.content.data() + index * sizeof(double));
+  const std::uint64_t bits =
+      base::loadLittleEndian64(tensor.content.data() + index * sizeof(double));
   double number;
   std::memcpy(&number, &bits, sizeof number);
   return number;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

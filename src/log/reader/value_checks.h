@@ -10,7 +10,7 @@
 #include "steptape/base/status.h"
 #include "steptape/events/event.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 // Checks of a value before it is decoded. `what` is the kind of value in messages, such as "image".
 
@@ -40,4 +40,4 @@ STEPTAPE_EXPORT Status findFloats(const event::Value& value, const char* what,
 /// elements.
 STEPTAPE_EXPORT double floatAt(const event::Tensor& tensor, std::size_t index);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

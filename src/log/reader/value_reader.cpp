@@ -16,14 +16,14 @@
 #include "events/messages/event_codec.h"
 #include "log/reader/event_values.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 /// A file up to the end of one record, so that no later bytes are read.
 class UpToRecord final : public ByteSource {
  public:
   UpToRecord(const std::string& path, const ValueLocation& location)
-      : file_(path), end_(location.offset + kFramingBytes + location.bytes) {}
+      : file_(path), end_(location.offset + events::kFramingBytes + location.bytes) {}
 
   Status read(std::uint64_t offset, char* data, std::size_t size, std::size_t* got) const override {
     const std::uint64_t left = end_ - std::min(offset, end_);
@@ -45,9 +45,9 @@ bool isSameTime(double a, double b) {
 Status hasChanged(const std::string& path, const ValueLocation& location) {
   return Status(ErrorCode::kDataLoss,
                 "the file has changed: " +
-                    gotExpected("no value " + std::to_string(location.index) + " at offset " +
-                                    std::to_string(location.offset) + " of " + path,
-                                "the value that was read there"));
+                    base::gotExpected("no value " + std::to_string(location.index) + " at offset " +
+                                          std::to_string(location.offset) + " of " + path,
+                                      "the value that was read there"));
 }
 
 Status readEvent(const std::string& path, const ValueLocation& location, event::Event* event) {
@@ -62,7 +62,7 @@ Status readEvent(const std::string& path, const ValueLocation& location, event::
   if (outcome == ReadOutcome::kTruncated || payload.size() != location.bytes) {
     return hasChanged(path, location);
   }
-  return decodeEvent(payload, event);
+  return events::decodeEvent(payload, event);
 }
 
 }  // namespace
@@ -87,4 +87,4 @@ Status readValue(const std::string& path, const ValueLocation& location, event::
   return Status();
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

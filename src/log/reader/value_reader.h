@@ -8,7 +8,7 @@
 #include "steptape/events/event.h"
 #include "steptape/log/tag_series.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// Reads a value from the file `path`, like RunReader::value().
 ///
@@ -19,4 +19,4 @@ namespace steptape::detail {
 STEPTAPE_EXPORT Status readValue(const std::string& path, const ValueLocation& location,
                                  event::Value* value);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

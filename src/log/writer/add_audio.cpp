@@ -19,11 +19,11 @@ void SummaryWriter::addAudio(std::string_view tag, const TensorView& samples, st
   if (!core_->isActive()) {
     return;
   }
-  const detail::CallSite site("addAudio", name);
-  site.run([&] { checkAudio(samples, options); });
-  const auto wav = detail::capture(
+  const detail::log::CallSite site("addAudio", name);
+  site.run([&] { detail::values::checkAudio(samples, options); });
+  const auto wav = detail::log::capture(
       {samples}, site, [reporter = &core_->context().reporter(), name, options](const auto& views) {
-        WavFile file = encodeWav(views[0], options);
+        detail::values::WavFile file = detail::values::encodeWav(views[0], options);
         if (file.clipped > 0) {
           reporter->reportOnce("clipped " + name,
                                "addAudio \"" + name + "\": got " + std::to_string(file.clipped) +
@@ -33,8 +33,8 @@ void SummaryWriter::addAudio(std::string_view tag, const TensorView& samples, st
         return std::move(file.bytes);
       });
   core_->addValue(step, options.wallTime, samples.nbytes(),
-                  [name, wav, metadata = detail::namesOf(options)](ValueForm form) {
-                    return audioValue(name, *wav(), metadata, form);
+                  [name, wav, metadata = detail::log::namesOf(options)](ValueForm form) {
+                    return detail::values::audioValue(name, *wav(), metadata, form);
                   });
 }
 

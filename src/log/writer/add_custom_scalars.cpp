@@ -22,11 +22,12 @@ void SummaryWriter::addCustomScalars(const CustomScalarsLayout& layout) {
   if (!core_->isActive()) {
     return;
   }
-  detail::CallSite("addCustomScalars").run([&] { checkLayout(layout); });
+  detail::log::CallSite("addCustomScalars").run([&] { detail::values::checkLayout(layout); });
   core_->layout().add(layout);
   // A layout belongs to the run, so it has no step.
-  core_->addValue(0, std::nullopt, encodeLayout(layout).size(),
-                  [core = core_] { return customScalarsValue(core->layout().whole()); });
+  core_->addValue(0, std::nullopt, encodeLayout(layout).size(), [core = core_] {
+    return detail::values::customScalarsValue(core->layout().whole());
+  });
 }
 
 void SummaryWriter::addCustomScalarsMultilineChart(const std::vector<std::string>& tags,

@@ -37,41 +37,42 @@ void SummaryWriter::addEmbedding(std::string_view tag, const TensorView& matrix,
   if (!core_->isActive()) {
     return;
   }
-  const detail::CallSite site("addEmbedding", name);
+  const detail::log::CallSite site("addEmbedding", name);
   site.run([&] {
-    checkEmbeddingTag(name, step);
-    checkEmbedding(matrix, options);
+    detail::values::checkEmbeddingTag(name, step);
+    detail::values::checkEmbedding(matrix, options);
   });
   // A view whose elements are in flight already owns them.
-  detail::CapturedEmbedding embedding{detail::embeddingName(name, step),
-                                      detail::embeddingDirectory(name, step),
-                                      matrix.isInFlight() ? matrix : matrix.copy(),
-                                      {},
-                                      {},
-                                      0};
+  detail::log::CapturedEmbedding embedding{detail::values::embeddingName(name, step),
+                                           detail::values::embeddingDirectory(name, step),
+                                           matrix.isInFlight() ? matrix : matrix.copy(),
+                                           {},
+                                           {},
+                                           0};
   std::size_t bytes = matrix.nbytes();
   if (!options.metadata.empty()) {
     embedding.metadata.emplace(options.metadataHeader, options.metadata);
     bytes += bytesOf(options.metadata);
   }
   if (options.labelImages) {
-    const detail::SpriteGrid grid = detail::spriteGrid(*options.labelImages);
+    const detail::values::SpriteGrid grid = detail::values::spriteGrid(*options.labelImages);
     embedding.spriteCell = grid.cell;
-    embedding.sprite = detail::capture(
+    embedding.sprite = detail::log::capture(
         {*options.labelImages}, site,
         [reporter = &core_->context().reporter(), name](const auto& views) {
-          Pixels pixels = spritePixels(views.front());
-          detail::reportUnshown("labelImages of " + detail::quoted(name), pixels.unshown, reporter);
+          detail::values::Pixels pixels = detail::values::spritePixels(views.front());
+          detail::log::reportUnshown("labelImages of " + detail::base::quoted(name), pixels.unshown,
+                                     reporter);
           return pixels;
         });
     bytes += static_cast<std::size_t>(grid.side() * grid.side() * options.labelImages->shape()[1]);
   }
-  auto job =
-      std::make_shared<detail::ProjectorJob>(core_->context().directory(), std::move(embedding));
-  detail::CapturedValue files;
+  auto job = std::make_shared<detail::log::ProjectorJob>(core_->context().directory(),
+                                                         std::move(embedding));
+  detail::log::CapturedValue files;
   files.bytes = bytes;
   // Writes one piece at a time, so that the backend can handle scalars in between.
-  files.work = [job](const detail::CapturedValue::Place& place) {
+  files.work = [job](const detail::log::CapturedValue::Place& place) {
     return job->writePiece(place.again);
   };
   core_->handOver(std::move(files));

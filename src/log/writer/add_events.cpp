@@ -44,7 +44,7 @@ struct PayloadBytes {
   }
 };
 
-void handOver(detail::WriterCore& core, event::Event::What what, std::int64_t step,
+void handOver(detail::log::WriterCore& core, event::Event::What what, std::int64_t step,
               std::optional<double> wallTime) {
   const std::size_t bytes = std::visit(PayloadBytes(), what);
   // Shared, because std::function must be copyable.
@@ -56,7 +56,7 @@ void handOver(detail::WriterCore& core, event::Event::What what, std::int64_t st
 
 void SummaryWriter::addSummary(event::Summary summary, std::int64_t step,
                                const ValueOptions& options) {
-  const event::SummaryMetadata names = detail::namesOf(options);
+  const event::SummaryMetadata names = detail::log::namesOf(options);
   for (event::Value& value : summary.values) {
     value.tag = core_->validTag(value.tag);
     if (value.metadata && !names.displayName.empty()) {
@@ -72,8 +72,8 @@ void SummaryWriter::addSummary(event::Summary summary, std::int64_t step,
 void SummaryWriter::addEvent(event::Event event) {
   if (std::holds_alternative<std::monostate>(event.what) ||
       std::holds_alternative<event::FileVersion>(event.what)) {
-    detail::reject("an empty event or a file version",
-                   "an event with content; the writer adds the file version", "addEvent");
+    detail::base::reject("an empty event or a file version",
+                         "an event with content; the writer adds the file version", "addEvent");
   }
   ValueOptions options;
   if (event.wallTime != 0) {

@@ -26,7 +26,7 @@ event::Value drawnValue(const std::string& tag, const std::vector<CapturedFigure
     height = std::max(height, drawn.height);
     pngs.push_back(std::move(drawn.bytes));
   }
-  return imageValue(tag, width, height, std::move(pngs), metadata, form);
+  return detail::values::imageValue(tag, width, height, std::move(pngs), metadata, form);
 }
 
 }  // namespace
@@ -38,16 +38,17 @@ void SummaryWriter::addFigures(std::string_view tag, std::vector<CapturedFigure>
     return;
   }
   if (figures.empty()) {
-    detail::reject("no figures", "at least one", "addFigure " + detail::quoted(name));
+    detail::base::reject("no figures", "at least one", "addFigure " + detail::base::quoted(name));
   }
   std::size_t bytes = 0;
   for (const CapturedFigure& figure : figures) {
     bytes += figure.bytes;
   }
-  core_->addValue(
-      step, options.wallTime, bytes,
-      [name = std::move(name), figures = std::move(figures), metadata = detail::namesOf(options)](
-          ValueForm form) { return drawnValue(name, figures, metadata, form); });
+  core_->addValue(step, options.wallTime, bytes,
+                  [name = std::move(name), figures = std::move(figures),
+                   metadata = detail::log::namesOf(options)](ValueForm form) {
+                    return drawnValue(name, figures, metadata, form);
+                  });
 }
 
 }  // namespace steptape

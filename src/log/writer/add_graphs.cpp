@@ -45,8 +45,9 @@ void SummaryWriter::addGraph(const event::Graph& graph, const GraphOptions& opti
                     });
   }
   if (!graph.description.empty()) {
-    core_->addValue(kGraphStep, options.wallTime, 0,
-                    [kept] { return textValue(kDescriptionTag, kept->description); });
+    core_->addValue(kGraphStep, options.wallTime, 0, [kept] {
+      return detail::values::textValue(kDescriptionTag, kept->description);
+    });
   }
 }
 

@@ -16,7 +16,8 @@ namespace steptape {
 namespace {
 
 /// Reports the number of NaN and infinite values, once for each tag.
-void noteNonFinite(const std::string& name, const HistogramData& data, detail::Reporter* reporter) {
+void noteNonFinite(const std::string& name, const detail::values::HistogramData& data,
+                   detail::log::Reporter* reporter) {
   const std::uint64_t left = data.nanCount + data.posInfCount + data.negInfCount;
   if (left == 0) {
     return;
@@ -37,31 +38,34 @@ void SummaryWriter::addHistogram(std::string_view tag, const TensorView& values,
   if (!core_->isActive()) {
     return;
   }
-  const detail::CallSite site("addHistogram", name);
-  site.run([&] { checkHistogramBins(options.bins, options.maxBins); });
+  const detail::log::CallSite site("addHistogram", name);
+  site.run([&] { detail::values::checkHistogramBins(options.bins, options.maxBins); });
   const auto count = [reporter = &core_->context().reporter(), name, bins = options.bins,
                       maxBins = options.maxBins](const auto& views) {
-    HistogramData data = computeHistogram(views.front(), bins, maxBins);
+    detail::values::HistogramData data =
+        detail::values::computeHistogram(views.front(), bins, maxBins);
     noteNonFinite(name, data, reporter);
     return std::move(data.raw);
   };
-  const auto counted = detail::capture({values}, site, count);
+  const auto counted = detail::log::capture({values}, site, count);
   // The maximum for default buckets; other buckets rarely need more.
   const std::size_t bytes = 2048 * sizeof(double);
   core_->addValue(step, options.wallTime, bytes,
-                  [name, counted, metadata = detail::namesOf(options)](ValueForm form) {
-                    return histogramValue(name, *counted(), metadata, form);
+                  [name, counted, metadata = detail::log::namesOf(options)](ValueForm form) {
+                    return detail::values::histogramValue(name, *counted(), metadata, form);
                   });
 }
 
 void SummaryWriter::addHistogramRaw(std::string_view tag, const HistogramRaw& histogram,
                                     std::int64_t step, const HistogramOptions& options) {
   const std::string name = core_->validTag(tag);
-  detail::CallSite("addHistogramRaw", name).run([&] { checkHistogram(histogram); });
+  detail::log::CallSite("addHistogramRaw", name).run([&] {
+    detail::values::checkHistogram(histogram);
+  });
   const std::size_t bytes = sizeof(double) * 2 * histogram.bucketLimits.size();
   core_->addValue(step, options.wallTime, bytes,
-                  [name, histogram, metadata = detail::namesOf(options)](ValueForm form) {
-                    return histogramValue(name, histogram, metadata, form);
+                  [name, histogram, metadata = detail::log::namesOf(options)](ValueForm form) {
+                    return detail::values::histogramValue(name, histogram, metadata, form);
                   });
 }
 

@@ -27,18 +27,18 @@ std::vector<std::string> promisedMetrics(const HparamsOptions& options) {
 
 /// A scalar at the last step of its series, or at the first step of this run if the series has
 /// none.
-void addScalarAtLastStep(detail::WriterCore& core, std::uint32_t series, double value,
+void addScalarAtLastStep(detail::log::WriterCore& core, std::uint32_t series, double value,
                          std::optional<double> wallTime) {
   if (series == 0) {
     return;
   }
-  detail::CapturedValue captured;
+  detail::log::CapturedValue captured;
   captured.step = core.context().options().purgeStep.value_or(0);
   captured.wallTime = wallTime;
   captured.scalars = 1;
-  captured.order = detail::CapturedValue::Order::kInPlace;
-  captured.work = [series, value](const detail::CapturedValue::Place& place) {
-    detail::RegisteredSeries* const known = place.seriesOf(series);
+  captured.order = detail::log::CapturedValue::Order::kInPlace;
+  captured.work = [series, value](const detail::log::CapturedValue::Place& place) {
+    detail::log::RegisteredSeries* const known = place.seriesOf(series);
     known->stream->addScalarAtLastStep(&known->series, static_cast<float>(value), place.step,
                                        place.wallTime, place.exact);
     return Status();
@@ -50,21 +50,24 @@ void addScalarAtLastStep(detail::WriterCore& core, std::uint32_t series, double 
 
 void SummaryWriter::addHparams(const Hparams& hparams, const HparamMetrics& metrics,
                                const HparamsOptions& options) {
-  detail::CallSite("addHparams").run([&] { checkHparams(hparams, metrics, options); });
+  detail::log::CallSite("addHparams").run([&] {
+    detail::values::checkHparams(hparams, metrics, options);
+  });
   if (!core_->isActive()) {
     return;
   }
   if (core_->session().begin(promisedMetrics(options))) {
     try {
-      core_->addValues(0, options.wallTime, 0,
-                       [hparams, options, startTime = core_->context().startTime()] {
-                         std::vector<event::Value> values;
-                         if (options.experiment) {
-                           values.push_back(hparamsExperimentValue(*options.experiment));
-                         }
-                         values.push_back(sessionStartValue(hparams, options.groupName, startTime));
-                         return values;
-                       });
+      core_->addValues(
+          0, options.wallTime, 0, [hparams, options, startTime = core_->context().startTime()] {
+            std::vector<event::Value> values;
+            if (options.experiment) {
+              values.push_back(detail::values::hparamsExperimentValue(*options.experiment));
+            }
+            values.push_back(
+                detail::values::sessionStartValue(hparams, options.groupName, startTime));
+            return values;
+          });
     } catch (...) {
       core_->session().abandon();
       throw;

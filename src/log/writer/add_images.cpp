@@ -20,35 +20,39 @@ namespace {
 
 /// The data from which the backend draws an image.
 struct PixelsAndBoxes {
-  Pixels pixels;
-  std::vector<BoxCorners> boxes;
+  detail::values::Pixels pixels;
+  std::vector<detail::values::BoxCorners> boxes;
 };
 
-event::Value encodedValue(const std::string& name, const Pixels& pixels,
+event::Value encodedValue(const std::string& name, const detail::values::Pixels& pixels,
                           const event::SummaryMetadata& names, ValueForm form) {
-  return imageValue(name, pixels.width, pixels.height, encodePng(pixels), names, form);
+  return detail::values::imageValue(name, pixels.width, pixels.height,
+                                    detail::values::encodePng(pixels), names, form);
 }
 
-event::Value encodedValue(const std::string& name, const std::vector<Pixels>& images,
+event::Value encodedValue(const std::string& name,
+                          const std::vector<detail::values::Pixels>& images,
                           const event::SummaryMetadata& names, ValueForm form) {
   int width = 0;
   int height = 0;
   std::vector<std::string> pngs;
-  for (const Pixels& pixels : images) {
+  for (const detail::values::Pixels& pixels : images) {
     width = std::max(width, pixels.width);
     height = std::max(height, pixels.height);
-    pngs.push_back(encodePng(pixels));
+    pngs.push_back(detail::values::encodePng(pixels));
   }
-  return imageValue(name, width, height, std::move(pngs), names, form);
+  return detail::values::imageValue(name, width, height, std::move(pngs), names, form);
 }
 
 /// Calls checkImage() for each image; an error contains its index.
 void checkImages(const std::vector<TensorView>& images, const std::string& dataFormat) {
   if (images.empty()) {
-    detail::reject("no images", "at least one");
+    detail::base::reject("no images", "at least one");
   }
   for (std::size_t i = 0; i < images.size(); ++i) {
-    detail::CallSite("image " + std::to_string(i)).run([&] { checkImage(images[i], dataFormat); });
+    detail::log::CallSite("image " + std::to_string(i)).run([&] {
+      detail::values::checkImage(images[i], dataFormat);
+    });
   }
 }
 
@@ -60,13 +64,15 @@ void SummaryWriter::addImage(std::string_view tag, const TensorView& pixels, std
   if (!core_->isActive()) {
     return;
   }
-  const detail::CallSite site("addImage", name);
-  site.run([&] { checkImage(pixels, options.dataFormat); });
-  const auto captured = detail::capturePixels(
-      pixels, site, name, &core_->context().reporter(),
-      [format = options.dataFormat](const TensorView& view) { return imagePixels(view, format); });
-  core_->addValue(step, options.wallTime, detail::capturedBytes(pixels),
-                  [name, captured, names = detail::namesOf(options)](ValueForm form) {
+  const detail::log::CallSite site("addImage", name);
+  site.run([&] { detail::values::checkImage(pixels, options.dataFormat); });
+  const auto captured =
+      detail::log::capturePixels(pixels, site, name, &core_->context().reporter(),
+                                 [format = options.dataFormat](const TensorView& view) {
+                                   return detail::values::imagePixels(view, format);
+                                 });
+  core_->addValue(step, options.wallTime, detail::log::capturedBytes(pixels),
+                  [name, captured, names = detail::log::namesOf(options)](ValueForm form) {
                     return encodedValue(name, *captured(), names, form);
                   });
 }
@@ -77,13 +83,15 @@ void SummaryWriter::addImages(std::string_view tag, const TensorView& pixels, st
   if (!core_->isActive()) {
     return;
   }
-  const detail::CallSite site("addImages", name);
-  site.run([&] { checkImageGrid(pixels, options.dataFormat); });
-  const auto captured = detail::capturePixels(
-      pixels, site, name, &core_->context().reporter(),
-      [format = options.dataFormat](const TensorView& view) { return imageGrid(view, format); });
-  core_->addValue(step, options.wallTime, detail::capturedBytes(pixels),
-                  [name, captured, names = detail::namesOf(options)](ValueForm form) {
+  const detail::log::CallSite site("addImages", name);
+  site.run([&] { detail::values::checkImageGrid(pixels, options.dataFormat); });
+  const auto captured =
+      detail::log::capturePixels(pixels, site, name, &core_->context().reporter(),
+                                 [format = options.dataFormat](const TensorView& view) {
+                                   return detail::values::imageGrid(view, format);
+                                 });
+  core_->addValue(step, options.wallTime, detail::log::capturedBytes(pixels),
+                  [name, captured, names = detail::log::namesOf(options)](ValueForm form) {
                     return encodedValue(name, *captured(), names, form);
                   });
 }
@@ -94,27 +102,27 @@ void SummaryWriter::addImages(std::string_view tag, const std::vector<TensorView
   if (!core_->isActive()) {
     return;
   }
-  const detail::CallSite site("addImages", name);
+  const detail::log::CallSite site("addImages", name);
   site.run([&] { checkImages(images, options.dataFormat); });
-  const auto captured =
-      detail::capture(images, site,
-                      [reporter = &core_->context().reporter(), name,
-                       format = options.dataFormat](const auto& views) {
-                        std::vector<Pixels> all;
-                        UnshownElements unshown;
-                        for (const TensorView& view : views) {
-                          all.push_back(imagePixels(view, format));
-                          unshown.add(all.back().unshown);
-                        }
-                        detail::reportUnshown(detail::imageText(name), unshown, reporter);
-                        return all;
-                      });
+  const auto captured = detail::log::capture(
+      images, site,
+      [reporter = &core_->context().reporter(), name,
+       format = options.dataFormat](const auto& views) {
+        std::vector<detail::values::Pixels> all;
+        detail::values::UnshownElements unshown;
+        for (const TensorView& view : views) {
+          all.push_back(detail::values::imagePixels(view, format));
+          unshown.add(all.back().unshown);
+        }
+        detail::log::reportUnshown(detail::log::imageText(name), unshown, reporter);
+        return all;
+      });
   std::size_t bytes = 0;
   for (const TensorView& image : images) {
-    bytes += detail::capturedBytes(image);
+    bytes += detail::log::capturedBytes(image);
   }
   core_->addValue(step, options.wallTime, bytes,
-                  [name, captured, names = detail::namesOf(options)](ValueForm form) {
+                  [name, captured, names = detail::log::namesOf(options)](ValueForm form) {
                     return encodedValue(name, *captured(), names, form);
                   });
 }
@@ -126,21 +134,23 @@ void SummaryWriter::addImageWithBoxes(std::string_view tag, const TensorView& pi
   if (!core_->isActive()) {
     return;
   }
-  const detail::CallSite site("addImageWithBoxes", name);
-  site.run([&] { checkBoxes(pixels, boxes, options); });
-  const auto captured = detail::capture(
+  const detail::log::CallSite site("addImageWithBoxes", name);
+  site.run([&] { detail::values::checkBoxes(pixels, boxes, options); });
+  const auto captured = detail::log::capture(
       {pixels, boxes}, site,
       [reporter = &core_->context().reporter(), name,
        format = options.dataFormat](const auto& views) {
-        PixelsAndBoxes taken{imagePixels(views[0], format), boxCorners(views[1])};
-        detail::reportUnshown(detail::imageText(name), taken.pixels.unshown, reporter);
+        PixelsAndBoxes taken{detail::values::imagePixels(views[0], format),
+                             detail::values::boxCorners(views[1])};
+        detail::log::reportUnshown(detail::log::imageText(name), taken.pixels.unshown, reporter);
         return taken;
       });
-  core_->addValue(step, options.wallTime, detail::capturedBytes(pixels),
+  core_->addValue(step, options.wallTime, detail::log::capturedBytes(pixels),
                   [name, captured, options](ValueForm form) {
                     const auto taken = captured();
-                    return encodedValue(name, drawBoxes(taken->pixels, taken->boxes, options),
-                                        detail::namesOf(options), form);
+                    return encodedValue(
+                        name, detail::values::drawBoxes(taken->pixels, taken->boxes, options),
+                        detail::log::namesOf(options), form);
                   });
 }
 

@@ -18,16 +18,18 @@ namespace steptape {
 namespace {
 
 /// Reports, once for each tag, what a browser does not show.
-void reportUnshown(const std::string& name, const MeshTensors& mesh, detail::Reporter* reporter) {
+void reportUnshown(const std::string& name, const detail::values::MeshTensors& mesh,
+                   detail::log::Reporter* reporter) {
   if (mesh.notFinite > 0) {
     reporter->reportOnce("not finite " + name,
-                         "addMesh " + detail::quoted(name) + ": " +
-                             detail::gotExpected(std::to_string(mesh.notFinite) +
-                                                     " coordinates that are NaN or infinite",
-                                                 "finite ones") +
+                         "addMesh " + detail::base::quoted(name) + ": " +
+                             detail::base::gotExpected(std::to_string(mesh.notFinite) +
+                                                           " coordinates that are NaN or infinite",
+                                                       "finite ones") +
                              ": a browser does not show the mesh");
   }
-  detail::reportUnshown("colors of mesh " + detail::quoted(name), mesh.unshown, reporter);
+  detail::log::reportUnshown("colors of mesh " + detail::base::quoted(name), mesh.unshown,
+                             reporter);
 }
 
 }  // namespace
@@ -38,8 +40,8 @@ void SummaryWriter::addMesh(std::string_view tag, const TensorView& vertices, st
   if (!core_->isActive()) {
     return;
   }
-  const detail::CallSite site("addMesh", name);
-  site.run([&] { checkMesh(vertices, options); });
+  const detail::log::CallSite site("addMesh", name);
+  site.run([&] { detail::values::checkMesh(vertices, options); });
   std::vector<TensorView> views = {vertices};
   for (const auto& part : {options.colors, options.faces}) {
     if (part) {
@@ -52,7 +54,7 @@ void SummaryWriter::addMesh(std::string_view tag, const TensorView& vertices, st
   }
   const bool hasColors = options.colors.has_value();
   const bool hasFaces = options.faces.has_value();
-  const auto mesh = detail::capture(
+  const auto mesh = detail::log::capture(
       std::move(views), site,
       [hasColors, hasFaces, name, reporter = &core_->context().reporter()](const auto& captured) {
         MeshOptions parts;
@@ -62,14 +64,15 @@ void SummaryWriter::addMesh(std::string_view tag, const TensorView& vertices, st
         if (hasFaces) {
           parts.faces = captured.back();
         }
-        MeshTensors tensors = meshTensors(captured[0], parts);
+        detail::values::MeshTensors tensors = detail::values::meshTensors(captured[0], parts);
         reportUnshown(name, tensors, reporter);
         return tensors;
       });
-  core_->addValues(step, options.wallTime, bytes,
-                   [name, mesh, config = options.configJson, metadata = detail::namesOf(options)] {
-                     return meshValues(name, *mesh(), config, metadata);
-                   });
+  core_->addValues(
+      step, options.wallTime, bytes,
+      [name, mesh, config = options.configJson, metadata = detail::log::namesOf(options)] {
+        return detail::values::meshValues(name, *mesh(), config, metadata);
+      });
 }
 
 }  // namespace steptape

@@ -8,7 +8,7 @@ namespace steptape {
 
 void SummaryWriter::addOnnxGraph(const std::string& path, const GraphOptions& options) {
   if (core_->isActive()) {
-    addGraph(onnxGraph(readOnnxModel(path)), options);
+    addGraph(detail::values::onnxGraph(detail::events::readOnnxModel(path)), options);
   }
 }
 

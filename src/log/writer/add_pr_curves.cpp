@@ -27,25 +27,26 @@ void SummaryWriter::addPrCurve(std::string_view tag, const TensorView& labels,
   if (!core_->isActive()) {
     return;
   }
-  const detail::CallSite site("addPrCurve", name);
-  site.run([&] { checkPrCurve(labels, predictions, options); });
+  const detail::log::CallSite site("addPrCurve", name);
+  site.run([&] { detail::values::checkPrCurve(labels, predictions, options); });
   std::vector<TensorView> views = {labels, predictions};
   if (options.weights) {
     views.push_back(*options.weights);
   }
   const int thresholds = options.numThresholds;
-  const auto counts = detail::capture(std::move(views), site, [thresholds](const auto& captured) {
-    PrCurveOptions counting;
-    counting.numThresholds = thresholds;
-    if (captured.size() > 2) {
-      counting.weights = captured[2];
-    }
-    return computePrCurve(captured[0], captured[1], counting);
-  });
+  const auto counts =
+      detail::log::capture(std::move(views), site, [thresholds](const auto& captured) {
+        PrCurveOptions counting;
+        counting.numThresholds = thresholds;
+        if (captured.size() > 2) {
+          counting.weights = captured[2];
+        }
+        return detail::values::computePrCurve(captured[0], captured[1], counting);
+      });
   const std::size_t bytes = bytesOf(static_cast<std::size_t>(thresholds));
   core_->addValue(step, options.wallTime, bytes,
-                  [name, counts, metadata = detail::namesOf(options)] {
-                    return prCurveValue(name, *counts(), metadata);
+                  [name, counts, metadata = detail::log::namesOf(options)] {
+                    return detail::values::prCurveValue(name, *counts(), metadata);
                   });
 }
 
@@ -55,11 +56,11 @@ void SummaryWriter::addPrCurveRaw(std::string_view tag, const PrCurveCounts& cou
   if (!core_->isActive()) {
     return;
   }
-  detail::CallSite("addPrCurveRaw", name).run([&] { checkPrCurve(counts); });
+  detail::log::CallSite("addPrCurveRaw", name).run([&] { detail::values::checkPrCurve(counts); });
   const std::size_t bytes = bytesOf(counts.truePositives.size());
   core_->addValue(step, options.wallTime, bytes,
-                  [name, counts, metadata = detail::namesOf(options)] {
-                    return prCurveValue(name, counts, metadata);
+                  [name, counts, metadata = detail::log::namesOf(options)] {
+                    return detail::values::prCurveValue(name, counts, metadata);
                   });
 }
 

@@ -18,13 +18,13 @@ void SummaryWriter::addTensor(std::string_view tag, const TensorView& tensor, st
   if (!core_->isActive()) {
     return;
   }
-  const detail::CallSite site("addTensor", name);
-  site.run([&] { checkRawTensor(tensor); });
-  const auto copy =
-      detail::capture({tensor}, site, [](const auto& views) { return rawTensor(views[0]); });
+  const detail::log::CallSite site("addTensor", name);
+  site.run([&] { detail::values::checkRawTensor(tensor); });
+  const auto copy = detail::log::capture(
+      {tensor}, site, [](const auto& views) { return detail::values::rawTensor(views[0]); });
   core_->addValue(step, options.wallTime, tensor.nbytes(),
-                  [name, copy, metadata = detail::namesOf(options)] {
-                    return tensorValue(name, *copy(), metadata);
+                  [name, copy, metadata = detail::log::namesOf(options)] {
+                    return detail::values::tensorValue(name, *copy(), metadata);
                   });
 }
 

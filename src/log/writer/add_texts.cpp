@@ -13,16 +13,16 @@
 namespace steptape {
 namespace {
 
-void addTable(detail::WriterCore* core, std::string name, event::Tensor table, std::int64_t step,
-              const TextOptions& options) {
+void addTable(detail::log::WriterCore* core, std::string name, event::Tensor table,
+              std::int64_t step, const TextOptions& options) {
   std::size_t bytes = 0;
   for (const std::string& cell : table.strings) {
     bytes += cell.size();
   }
   core->addValue(
       step, options.wallTime, bytes,
-      [name = std::move(name), table = std::move(table), metadata = detail::namesOf(options)] {
-        return textTableValue(name, table, metadata);
+      [name = std::move(name), table = std::move(table), metadata = detail::log::namesOf(options)] {
+        return detail::values::textTableValue(name, table, metadata);
       });
 }
 
@@ -30,18 +30,20 @@ void addTable(detail::WriterCore* core, std::string name, event::Tensor table, s
 
 void SummaryWriter::addText(std::string_view tag, std::string_view markdown, std::int64_t step,
                             const TextOptions& options) {
-  core_->addValue(
-      step, options.wallTime, markdown.size(),
-      [name = core_->validTag(tag), text = std::string(markdown),
-       metadata = detail::namesOf(options)] { return textValue(name, text, metadata); });
+  core_->addValue(step, options.wallTime, markdown.size(),
+                  [name = core_->validTag(tag), text = std::string(markdown),
+                   metadata = detail::log::namesOf(options)] {
+                    return detail::values::textValue(name, text, metadata);
+                  });
 }
 
 void SummaryWriter::addTextTable(std::string_view tag, const std::vector<std::string>& rows,
                                  std::int64_t step, const TextOptions& options) {
   std::string name = core_->validTag(tag);
   if (core_->isActive()) {
-    event::Tensor table =
-        detail::CallSite("addTextTable", name).run([&] { return textTable(rows); });
+    event::Tensor table = detail::log::CallSite("addTextTable", name).run([&] {
+      return detail::values::textTable(rows);
+    });
     addTable(core_.get(), std::move(name), std::move(table), step, options);
   }
 }
@@ -51,8 +53,9 @@ void SummaryWriter::addTextTable(std::string_view tag,
                                  std::int64_t step, const TextOptions& options) {
   std::string name = core_->validTag(tag);
   if (core_->isActive()) {
-    event::Tensor table =
-        detail::CallSite("addTextTable", name).run([&] { return textTable(rows); });
+    event::Tensor table = detail::log::CallSite("addTextTable", name).run([&] {
+      return detail::values::textTable(rows);
+    });
     addTable(core_.get(), std::move(name), std::move(table), step, options);
   }
 }

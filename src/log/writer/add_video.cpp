@@ -19,19 +19,22 @@ void SummaryWriter::addVideo(std::string_view tag, const TensorView& frames, std
   if (!core_->isActive()) {
     return;
   }
-  const detail::CallSite site("addVideo", name);
-  site.run([&] { checkVideo(frames, options); });
-  const auto captured = detail::capturePixels(
-      frames, site, name, &core_->context().reporter(),
-      [format = options.dataFormat](const TensorView& view) { return videoFrames(view, format); });
-  core_->addValue(step, options.wallTime, detail::capturedBytes(frames),
+  const detail::log::CallSite site("addVideo", name);
+  site.run([&] { detail::values::checkVideo(frames, options); });
+  const auto captured =
+      detail::log::capturePixels(frames, site, name, &core_->context().reporter(),
+                                 [format = options.dataFormat](const TensorView& view) {
+                                   return detail::values::videoFrames(view, format);
+                                 });
+  core_->addValue(step, options.wallTime, detail::log::capturedBytes(frames),
                   [name, captured, options](ValueForm form) {
                     const auto taken = captured();
                     std::string file = options.format == VideoFormat::kGif
-                                           ? encodeGif(*taken, options.fps)
-                                           : encodeApng(*taken, options.fps);
-                    return imageValue(name, taken->width, taken->height, std::move(file),
-                                      detail::namesOf(options), form);
+                                           ? detail::values::encodeGif(*taken, options.fps)
+                                           : detail::values::encodeApng(*taken, options.fps);
+                    return detail::values::imageValue(name, taken->width, taken->height,
+                                                      std::move(file),
+                                                      detail::log::namesOf(options), form);
                   });
 }
 

@@ -11,7 +11,7 @@
 #include "log/writer/backend.h"
 #include "log/writer/captured_value.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 /// Wakes the backend and waits until `ready()` returns true, for at most `timeout`.
@@ -106,4 +106,4 @@ void Admission::discardOldest(ScalarRing* ring) {
   context_->losses().countDropped(scalars, 0);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

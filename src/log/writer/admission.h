@@ -7,7 +7,7 @@
 #include "log/writer/producer.h"
 #include "log/writer/run_context.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// Waits, drops or discards if the calling thread's ring or the run's memory is full, according to
 /// WriterOptions::overflow.
@@ -31,4 +31,4 @@ class Admission {
   std::atomic<bool> stalled_{false};  // a wait has timed out and the memory has been full since
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -14,7 +14,7 @@
 #include "log/writer/terminate_handler.h"
 #include "process/blackbox/process_box.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 // A ring holds 10,900 scalars, so a thread may log two million per second between two passes.
@@ -37,7 +37,7 @@ std::atomic<Backend*> Backend::current_{nullptr};
 
 Backend& Backend::instance() {
   static const bool kPrepared = [] {
-    ProcessBox::prepareFork();
+    process::ProcessBox::prepareFork();
     pthread_atfork(&beforeFork, &afterForkInParent, &afterForkInChild);
     callBeforeTerminate([] { instance().flushAllBeforeAbort(); });
     return true;
@@ -59,7 +59,7 @@ Backend::Backend() : openFiles_(kOpenFiles), record_(TickTimes()), series_(1), p
 
 void Backend::attach(std::shared_ptr<Run> run, std::function<void()> beforeAbort) {
   RunPlace place = placeOf(run->context().directory());
-  MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   try {
     if (clients_.empty()) {
       log_.open(timesAt(readTicks(), TickConverter()));
@@ -107,7 +107,7 @@ Status Backend::request(Requests one, const std::shared_ptr<Run>& run,
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   const std::shared_ptr<PendingRequest> request = one.front();
   request->run = run;
-  MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   requests_.splice(requests_.end(), one);
   work_.notifyOne();
   while (!request->done) {
@@ -150,7 +150,7 @@ void Backend::flushAllBeforeAbort() {
 }
 
 void Backend::wake() {
-  MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   wake_ = true;
   work_.notifyOne();
 }
@@ -158,14 +158,14 @@ void Backend::wake() {
 Producer& Backend::addProducer() {
   std::shared_ptr<OwnedProducer> producer = log_.makeProducer();
   {
-    MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     producers_.push_back(producer);
   }
   return Producer::keep(std::move(producer));
 }
 
 std::uint32_t Backend::addSeries(std::unique_ptr<RegisteredSeries> series) {
-  MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   newSeries_.push_back(std::move(series));
   const std::uint32_t id = ++lastSeries_;
   if (log_.isOpen()) {
@@ -214,7 +214,7 @@ void Backend::nameSeries(std::uint32_t id, const RegisteredSeries& series) {
 }
 
 std::vector<std::shared_ptr<Run>> Backend::runs() {
-  MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   std::vector<std::shared_ptr<Run>> runs;
   runs.reserve(clients_.size());
   for (const Client& client : clients_) {
@@ -231,7 +231,7 @@ void Backend::run() {
       pass(&requests);
     } catch (const std::exception&) {
       // Out of memory: the next pass does the remaining work, including requests.
-      MutexLock lock(mutex_);
+      base::MutexLock lock(mutex_);
       for (const auto& request : requests) {
         request->isShortOfMemory = true;
       }
@@ -242,7 +242,7 @@ void Backend::run() {
 bool Backend::waitForWork(Requests* requests) {
   const bool isRetry = !requests->empty();
   pause_ = idle_ && !isRetry ? std::min(pause_ * 2, kLongestPause) : kPause;
-  MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   const auto deadline = std::chrono::steady_clock::now() + pause_;
   while (!wake_ && (isRetry || (requests_.empty() && !clients_.empty()))) {
     if (!work_.waitUntil(mutex_, deadline)) {
@@ -270,7 +270,7 @@ void Backend::pass(Requests* requests) {
     // Released before the request is answered, so that nothing touches a closed writer's files.
     request->run.reset();
     {
-      MutexLock lock(mutex_);
+      base::MutexLock lock(mutex_);
       request->done = true;
       done_.notifyAll();
     }
@@ -340,7 +340,7 @@ void Backend::reportProblem() {
 
 void Backend::drainRings(bool everything) {
   {
-    MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     draining_ = producers_;
   }
   // What was stamped since the last look stays for the next one: a thread that was interrupted
@@ -383,7 +383,7 @@ void Backend::drainRings(bool everything) {
 
 void Backend::forgetProducer(const OwnedProducer* producer) {
   std::shared_ptr<OwnedProducer> last;  // freed without the lock
-  MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   const auto found =
       std::find_if(producers_.begin(), producers_.end(),
                    [producer](const auto& known) { return known.get() == producer; });
@@ -408,7 +408,7 @@ void Backend::drainAlone(ScalarRing* ring, std::uint64_t lastTicks) {
 
 void Backend::takeRegistrations() {
   // After reading the rings: a series is registered before its first scalar is published.
-  MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   while (!newSeries_.empty()) {
     series_.push_back(std::move(newSeries_.front()));
     newSeries_.pop_front();
@@ -546,7 +546,7 @@ void Backend::forget(Run* run) {
       series.reset();
     }
   }
-  MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   clients_.erase(std::find_if(clients_.begin(), clients_.end(),
                               [run](const Client& client) { return client.run.get() == run; }));
   if (clients_.empty()) {
@@ -577,4 +577,4 @@ void Backend::afterForkInChild() {
   Producer::abandon();
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

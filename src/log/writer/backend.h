@@ -27,7 +27,7 @@
 #include "log/writer/series_table.h"
 #include "log/writer/state_notes.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// The background thread for all writers of the process.
 ///
@@ -134,9 +134,9 @@ class Backend {
 
   static std::atomic<Backend*> current_;
 
-  Mutex mutex_;
-  CondVar work_;
-  CondVar done_;
+  base::Mutex mutex_;
+  base::CondVar work_;
+  base::CondVar done_;
   bool running_ STEPTAPE_GUARDED_BY(mutex_) = false;
   std::thread::id thread_ STEPTAPE_GUARDED_BY(mutex_);
   bool wake_ STEPTAPE_GUARDED_BY(mutex_) = false;
@@ -168,4 +168,4 @@ class Backend {
   bool idle_ = true;  // the last pass found nothing to do
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -5,7 +5,7 @@
 
 #include "base/little_endian.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 enum Kind : char {
@@ -19,13 +19,13 @@ enum Kind : char {
 
 void put(std::uint32_t value, std::string* out) {
   char bytes[4];
-  storeLittleEndian32(bytes, value);
+  base::storeLittleEndian32(bytes, value);
   out->append(bytes, sizeof(bytes));
 }
 
 void put(std::uint64_t value, std::string* out) {
   char bytes[8];
-  storeLittleEndian64(bytes, value);
+  base::storeLittleEndian64(bytes, value);
   out->append(bytes, sizeof(bytes));
 }
 
@@ -51,10 +51,10 @@ class Fields {
     return takeBytes(1, [&](const char* from) { *value = *from; });
   }
   bool take(std::uint32_t* value) {
-    return takeBytes(4, [&](const char* from) { *value = loadLittleEndian32(from); });
+    return takeBytes(4, [&](const char* from) { *value = base::loadLittleEndian32(from); });
   }
   bool take(std::uint64_t* value) {
-    return takeBytes(8, [&](const char* from) { *value = loadLittleEndian64(from); });
+    return takeBytes(8, [&](const char* from) { *value = base::loadLittleEndian64(from); });
   }
   bool take(double* value) {
     std::uint64_t bits = 0;
@@ -213,7 +213,7 @@ void LogRecordBuilder::beginStream(std::uint32_t stream, std::string_view file,
 }
 
 void LogRecordBuilder::endStream() {
-  storeLittleEndian64(payload_->data() + lengthAt_, payload_->size() - lengthAt_ - 8);
+  base::storeLittleEndian64(payload_->data() + lengthAt_, payload_->size() - lengthAt_ - 8);
 }
 
 std::string_view LogRecordBuilder::finish() {
@@ -250,4 +250,4 @@ bool decodeLogRecord(std::string_view payload, LogRecord* record) {
   return true;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -13,7 +13,7 @@
 #include "events/framing/record_buffer.h"
 #include "log/writer/run_place.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 // The records of a black box: what the numbers in the rings mean (file `.names`), and what waits to
 // be written (file `.log`). A record is framed like one of an event file.
@@ -104,7 +104,7 @@ class LogRecordBuilder {
   std::string_view finish();
 
  private:
-  RecordBuffer framed_;
+  events::RecordBuffer framed_;
   std::string* payload_ = nullptr;  // of the open record
   std::size_t headBytes_ = 0;
   std::size_t lengthAt_ = 0;  // of the open stream
@@ -113,4 +113,4 @@ class LogRecordBuilder {
 /// @return false if `payload` is no such record; `*record` points into it.
 bool decodeLogRecord(std::string_view payload, LogRecord* record);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

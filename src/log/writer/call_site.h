@@ -6,7 +6,7 @@
 
 #include "steptape/base/error.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// The prefix of errors about arguments, with the call and the tag: `addImage "sample": got ...`.
 class CallSite {
@@ -29,4 +29,4 @@ class CallSite {
   std::string prefix_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

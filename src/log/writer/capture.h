@@ -11,7 +11,7 @@
 
 #include "log/writer/call_site.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// Returns the data that a call has captured from its tensors; called once, on the backend.
 template <typename Result>
@@ -47,4 +47,4 @@ auto capture(std::vector<TensorView> views, const CallSite& site, Work work) {
   });
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -14,15 +14,16 @@
 #include "log/writer/reporter.h"
 #include "values/kinds/image/image.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// Reports, once for each `what`, the elements that it does not show.
 /// @param what Such as `image "sample"`.
-void reportUnshown(const std::string& what, const UnshownElements& unshown, Reporter* reporter);
+void reportUnshown(const std::string& what, const values::UnshownElements& unshown,
+                   Reporter* reporter);
 
 /// Returns the name of an image in reports.
 inline std::string imageText(const std::string& tag) {
-  return "image " + quoted(tag);
+  return "image " + base::quoted(tag);
 }
 
 /// Captures an image with `take(view)`, and reports what it does not show.
@@ -42,4 +43,4 @@ inline std::size_t capturedBytes(const TensorView& pixels) {
   return pixels.isInFlight() ? pixels.nbytes() : static_cast<std::size_t>(pixels.numel());
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

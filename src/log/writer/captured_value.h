@@ -11,7 +11,7 @@
 #include "log/writer/run.h"
 #include "log/writer/series_table.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// A histogram, image, text, … as captured by a call; the backend encodes it.
 struct CapturedValue {
@@ -47,4 +47,4 @@ struct CapturedValue {
   std::size_t values() const { return scalars == 0 ? 1 : 0; }
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

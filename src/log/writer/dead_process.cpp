@@ -12,7 +12,7 @@
 #include "log/writer/kill_proof_log.h"
 #include "process/blackbox/box_file.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 class Reading {
@@ -51,13 +51,13 @@ class Reading {
     if (!checkHeader("rings", bytes)) {
       return;
     }
-    const std::size_t slots = (bytes.size() - BoxHeader::kBytes) / kRingSlotBytes;
+    const std::size_t slots = (bytes.size() - process::BoxHeader::kBytes) / kRingSlotBytes;
     for (std::size_t slot = 0; slot < slots; ++slot) {
       const auto known = cursors_.find(static_cast<std::uint32_t>(slot));
       std::uint64_t end = 0;
-      if (!ScalarRing::Image::read(bytes.data() + BoxHeader::kBytes + slot * kRingSlotBytes,
-                                   known == cursors_.end() ? 0 : known->second, &process_->entries,
-                                   &end)) {
+      if (!ScalarRing::Image::read(
+              bytes.data() + process::BoxHeader::kBytes + slot * kRingSlotBytes,
+              known == cursors_.end() ? 0 : known->second, &process_->entries, &end)) {
         complain("rings", "the ring of thread " + std::to_string(slot) + " is damaged");
         continue;
       }
@@ -110,8 +110,8 @@ class Reading {
   }
 
   bool checkHeader(const char* part, std::string_view bytes) {
-    BoxHeader header;
-    const Status status = decodeBoxHeader(bytes, part, &header);
+    process::BoxHeader header;
+    const Status status = process::decodeBoxHeader(bytes, part, &header);
     if (!status.ok()) {
       complain(part, status.message());
     } else if (header.box != box_) {
@@ -129,9 +129,9 @@ class Reading {
     }
     const MemoryByteSource source(std::move(bytes), part);
     RecordReader reader(&source);
-    reader.seek(BoxHeader::kBytes);
+    reader.seek(process::BoxHeader::kBytes);
     std::string_view payload;
-    std::uint64_t end = BoxHeader::kBytes;
+    std::uint64_t end = process::BoxHeader::kBytes;
     ReadOutcome outcome = reader.next(&payload);
     while (outcome == ReadOutcome::kRecord && take(payload)) {
       end = reader.offset();
@@ -168,12 +168,12 @@ DeadProcess DeadProcess::decodeNames(std::string names, std::uint64_t box) {
   return process;
 }
 
-DeadProcess DeadProcess::read(const DeadBox& box) {
+DeadProcess DeadProcess::read(const process::DeadBox& box) {
   constexpr std::size_t kMostBytes = std::size_t{4} << 30;
   Files files;
   std::vector<std::string> problems;
   const auto readPart = [&](const char* part, std::string* bytes) {
-    const Status status = readBoxFile(box.name(), part, kMostBytes, bytes);
+    const Status status = process::readBoxFile(box.name(), part, kMostBytes, bytes);
     if (!status.ok()) {
       problems.push_back(status.message());
     }
@@ -181,7 +181,7 @@ DeadProcess DeadProcess::read(const DeadBox& box) {
   readPart("names", &files.names);
   readPart("log", &files.log);
   // After the machine was booted, the pages of the rings may be from different times.
-  if (isOfThisBoot(box.header())) {
+  if (process::isOfThisBoot(box.header())) {
     readPart("rings", &files.rings);
   }
   DeadProcess process = decode(std::move(files), box.name().number);
@@ -189,4 +189,4 @@ DeadProcess DeadProcess::read(const DeadBox& box) {
   return process;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

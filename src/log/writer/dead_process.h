@@ -13,7 +13,7 @@
 #include "log/writer/scalar_ring.h"
 #include "process/blackbox/process_box.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// What a dead process left in its black box: everything that its streams had still to write.
 ///
@@ -44,7 +44,7 @@ struct STEPTAPE_EXPORT DeadProcess {
     std::string rings;
   };
 
-  static DeadProcess read(const DeadBox& box);
+  static DeadProcess read(const process::DeadBox& box);
   /// Like read().
   /// @param box The number of the box, which every file names.
   static DeadProcess decode(Files files, std::uint64_t box);
@@ -52,4 +52,4 @@ struct STEPTAPE_EXPORT DeadProcess {
   static DeadProcess decodeNames(std::string names, std::uint64_t box);
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

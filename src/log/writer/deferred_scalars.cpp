@@ -8,7 +8,7 @@
 #include "log/writer/run_context.h"
 #include "log/writer/writer_core.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// Writes the points with the time at which the scalars were deferred.
 class DeferredScalars::PlaceSink final : public Sink {
@@ -63,4 +63,4 @@ void DeferredScalars::noteLost(SummaryWriter& writer, const std::exception& erro
   writer.core_->context().losses().countLost(error, count, 0);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

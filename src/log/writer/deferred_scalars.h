@@ -11,7 +11,7 @@
 #include "steptape/base/export.h"
 #include "steptape/log/summary_writer.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// Scalars of one step in a form of the caller's own, such as an array that a collective has
 /// filled. The caller hands over the array, and the writer's thread makes points of it. The file
@@ -49,4 +49,4 @@ class STEPTAPE_EXPORT DeferredScalars {
   class PlaceSink;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -16,7 +16,7 @@
 #include "events/framing/event_file_name.h"
 #include "log/writer/file_system.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 constexpr std::string_view kPrefix = "events.out.tfevents.";
@@ -27,7 +27,7 @@ std::string eventFileName(std::uint64_t seconds, std::uint32_t number, const std
   char tail[48];
   std::snprintf(digits, sizeof(digits), "%010" PRIu64, seconds);
   std::snprintf(tail, sizeof(tail), ".%ld.%05" PRIu32, static_cast<long>(::getpid()), number);
-  return std::string(kPrefix) + digits + "." + hostName() + tail + suffix;
+  return std::string(kPrefix) + digits + "." + base::hostName() + tail + suffix;
 }
 
 /// Returns the seconds field of an event file's name; 0 if it has none.
@@ -51,7 +51,7 @@ std::string nextEventFileName(const std::vector<std::string>& existing, double w
 
   std::string last;
   for (const std::string& name : existing) {
-    if (isEventFileName(name)) {
+    if (events::isEventFileName(name)) {
       last = std::max(last, name);
     }
   }
@@ -82,7 +82,7 @@ Status EventFile::create(const std::string& directory, double wallTime, const st
     std::vector<std::string> names;
     error = files.list(directory, &names);
     if (error == 0) {
-      followsOthers_ = std::any_of(names.begin(), names.end(), isEventFileName);
+      followsOthers_ = std::any_of(names.begin(), names.end(), events::isEventFileName);
       path = directory + "/" + nextEventFileName(names, wallTime, suffix);
       error = files.createExclusive(path, &descriptor);
     }
@@ -218,4 +218,4 @@ void OpenFiles::closed(EventFile* file) noexcept {
   file->place_.splice(file->place_.begin(), files_, file->inOpenFiles_);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -9,7 +9,7 @@
 
 #include "steptape/base/status.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 class OpenFiles;
 
@@ -114,4 +114,4 @@ class OpenFiles {
   std::list<EventFile*> files_;  // most recently used first
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

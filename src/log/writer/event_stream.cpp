@@ -15,7 +15,7 @@
 #include "events/messages/scalar_event_view.h"
 #include "log/writer/file_head.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 // Large enough to amortize a write(2), and small enough to stay in the second-level cache.
@@ -25,8 +25,8 @@ constexpr auto kLastRetry = std::chrono::milliseconds(5000);
 
 /// Whether an event holds nothing but scalars, and how many values it counts as.
 bool countsAsScalars(std::string_view payload, std::uint64_t* values) {
-  ScalarEventView event(payload);
-  ScalarView scalar;
+  events::ScalarEventView event(payload);
+  events::ScalarView scalar;
   while (event.next(&scalar)) {
     ++*values;
   }
@@ -198,7 +198,7 @@ void EventStream::finishEvent() {
   const bool isFirst = pendingBytes() == 0;
   const std::size_t scalars = encoder_.size();
   {
-    OpenRecord record(&buffer_);
+    events::OpenRecord record(&buffer_);
     encoder_.appendTo(record.payload());
     record.end();
   }
@@ -392,12 +392,12 @@ void EventStream::describeAgain() {
 /// Returns `records` with the elements of `metadata` that are not yet in described_, and adds them
 /// to it.
 std::string EventStream::described(std::string_view records, const Metadata& metadata) {
-  RecordBuffer result;
+  events::RecordBuffer result;
   while (!records.empty()) {
-    const std::uint64_t length = loadLittleEndian64(records.data());
+    const std::uint64_t length = base::loadLittleEndian64(records.data());
     event::Event event;
     // Cannot fail: this object encoded the bytes.
-    if (decodeEvent(records.substr(kHeaderBytes, length), &event).ok()) {
+    if (events::decodeEvent(records.substr(events::kHeaderBytes, length), &event).ok()) {
       if (auto* const summary = std::get_if<event::Summary>(&event.what)) {
         for (event::Value& value : summary->values) {
           const auto known = metadata.find(value.tag);
@@ -408,7 +408,7 @@ std::string EventStream::described(std::string_view records, const Metadata& met
       }
       appendRecord(event, &result);
     }
-    records.remove_prefix(kFramingBytes + length);
+    records.remove_prefix(events::kFramingBytes + length);
   }
   return result.take();
 }
@@ -421,17 +421,18 @@ void EventStream::keepWholeRecords() {
   sealBuffer();
   Chunk& chunk = chunks_.front();
   std::string_view rest(chunk.bytes);
-  while (rest.size() >= kFramingBytes) {
-    const std::uint64_t length = loadLittleEndian64(rest.data());
-    if (file_.partialBytes() < kFramingBytes + length) {
+  while (rest.size() >= events::kFramingBytes) {
+    const std::uint64_t length = base::loadLittleEndian64(rest.data());
+    if (file_.partialBytes() < events::kFramingBytes + length) {
       return;
     }
     std::uint64_t values = 0;
-    std::uint64_t& counter =
-        countsAsScalars(rest.substr(kHeaderBytes, length), &values) ? chunk.scalars : chunk.values;
+    std::uint64_t& counter = countsAsScalars(rest.substr(events::kHeaderBytes, length), &values)
+                                 ? chunk.scalars
+                                 : chunk.values;
     counter -= std::min(counter, values);
-    file_.keepPartial(kFramingBytes + length);
-    rest.remove_prefix(kFramingBytes + length);
+    file_.keepPartial(events::kFramingBytes + length);
+    rest.remove_prefix(events::kFramingBytes + length);
   }
 }
 
@@ -488,8 +489,8 @@ void EventStream::addUpdate(bool everything, LogRecordBuilder* record) {
   appendPending(from - begin, record->bytes());
   updateThrough_ = end;
   if (scalars > 0) {
-    RecordBuffer event;
-    OpenRecord open(&event);
+    events::RecordBuffer event;
+    events::OpenRecord open(&event);
     encoder_.appendTo(open.payload());
     open.end();
     record->bytes()->append(event.bytes());
@@ -531,4 +532,4 @@ void EventStream::logNow() {
   noteLogged();
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -21,7 +21,7 @@
 #include "log/writer/scalar_series.h"
 #include "log/writer/tag_notes.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// Writes one run directory: combines scalars into events, encodes them, and appends them to the
 /// directory's event file, whatever fails on the disk.
@@ -183,7 +183,7 @@ class EventStream {
 
   TagNotes tags_;
 
-  ScalarEventEncoder encoder_;
+  events::ScalarEventEncoder encoder_;
   std::uint64_t eventSerial_ = 1;
   std::int64_t eventStep_ = 0;
   double eventWallTime_ = 0;
@@ -193,7 +193,7 @@ class EventStream {
 
   std::deque<Chunk> chunks_;  // only while writing fails
   std::size_t chunkBytes_ = 0;
-  RecordBuffer buffer_;  // follows chunks_
+  events::RecordBuffer buffer_;  // follows chunks_
   std::uint64_t bufferScalars_ = 0;
   std::uint64_t bufferValues_ = 0;
   TimePoint oldest_;  // when the first of pendingBytes() was added
@@ -207,4 +207,4 @@ class EventStream {
   std::size_t knownBacklog_ = 0;  // bytes that context_ counts for this stream
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -4,7 +4,7 @@
 #include "events/framing/open_record.h"
 #include "events/messages/event_codec.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 event::Event versionEvent(double wallTime) {
@@ -25,17 +25,17 @@ event::Event startEvent(double wallTime, std::int64_t purgeFrom) {
 
 }  // namespace
 
-void appendRecord(const event::Event& event, RecordBuffer* records) {
-  OpenRecord record(records);
-  encodeEvent(event, record.payload());
+void appendRecord(const event::Event& event, events::RecordBuffer* records) {
+  events::OpenRecord record(records);
+  events::encodeEvent(event, record.payload());
   record.end();
 }
 
 std::string fileHead(double wallTime, std::int64_t purgeFrom) {
-  RecordBuffer head;
+  events::RecordBuffer head;
   appendRecord(versionEvent(wallTime), &head);
   appendRecord(startEvent(wallTime, purgeFrom), &head);
   return head.take();
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

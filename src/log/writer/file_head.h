@@ -8,11 +8,11 @@
 
 #include "events/framing/record_buffer.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// Appends an event as a record.
 /// @throws std::bad_alloc, and then has appended nothing.
-void appendRecord(const event::Event& event, RecordBuffer* records);
+void appendRecord(const event::Event& event, events::RecordBuffer* records);
 
 /// The number of records that every file begins with.
 constexpr std::uint64_t kHeadRecords = 2;
@@ -26,4 +26,4 @@ constexpr std::uint64_t kHeadRecords = 2;
 /// @param purgeFrom Readers discard earlier points from this step on.
 std::string fileHead(double wallTime, std::int64_t purgeFrom);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

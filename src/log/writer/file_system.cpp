@@ -13,7 +13,7 @@
 
 #include "base/directory_entries.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 std::atomic<FileSystem*> testFileSystem{nullptr};
@@ -50,9 +50,9 @@ int FileSystem::createDirectories(const std::string& path) {
 }
 
 int FileSystem::list(const std::string& path, std::vector<std::string>* names) {
-  std::vector<DirectoryEntry> entries;
-  const int error = listDirectory(path, &entries);
-  for (DirectoryEntry& entry : entries) {
+  std::vector<base::DirectoryEntry> entries;
+  const int error = base::listDirectory(path, &entries);
+  for (base::DirectoryEntry& entry : entries) {
     names->push_back(std::move(entry.name));
   }
   return error;
@@ -125,4 +125,4 @@ void FileSystem::close(int descriptor) {
   ::close(descriptor);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// The system calls of the writer. Every method returns 0 or an errno. Tests replace it to simulate
 /// a disk that is full, slow or removed.
@@ -46,4 +46,4 @@ class FileSystem {
   static void setForTesting(FileSystem* fileSystem);
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

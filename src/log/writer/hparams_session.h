@@ -10,7 +10,7 @@
 #include "base/mutex.h"
 #include "values/kinds/hparams.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// The session that a run's hyperparameters begin. It must be ended once, with a status.
 ///
@@ -20,7 +20,7 @@ class HparamsSession {
   /// @param metrics Tags that an experiment record announces.
   /// @return false if a session was begun before.
   bool begin(std::vector<std::string> metrics) {
-    MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     if (state_ != State::kNone) {
       return false;
     }
@@ -31,14 +31,14 @@ class HparamsSession {
 
   /// Undoes begin(), if its record could not be logged.
   void abandon() noexcept {
-    MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     state_ = State::kNone;
   }
 
   /// Ends an open session.
   /// @return its announced metrics; nothing if no session is open.
   std::optional<std::vector<std::string>> end() {
-    MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     if (state_ != State::kOpen) {
       return std::nullopt;
     }
@@ -56,9 +56,9 @@ class HparamsSession {
   enum class State { kNone, kOpen, kEnded };
 
   const int exceptionsAtStart_ = std::uncaught_exceptions();
-  Mutex mutex_;
+  base::Mutex mutex_;
   State state_ STEPTAPE_GUARDED_BY(mutex_) = State::kNone;
   std::vector<std::string> metrics_ STEPTAPE_GUARDED_BY(mutex_);
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -8,11 +8,11 @@
 
 #include "events/framing/record_buffer.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 std::uint64_t slotOffset(std::uint32_t number) {
-  return BoxHeader::kBytes + std::uint64_t{number} * kRingSlotBytes;
+  return process::BoxHeader::kBytes + std::uint64_t{number} * kRingSlotBytes;
 }
 
 /// Says what a failure of the box means for the user.
@@ -25,9 +25,9 @@ Status unprotected(const Status& why) {
 }  // namespace
 
 void KillProofLog::open(const TickTimes& times) {
-  MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   hasProblem_ = false;
-  if (boxFolder().empty()) {
+  if (process::boxFolder().empty()) {
     return;  // wanted, or a system without such a file system
   }
   try {
@@ -46,7 +46,7 @@ void KillProofLog::open(const TickTimes& times) {
 
 Status KillProofLog::create(const TickTimes& times) {
   Status why;
-  box_ = ProcessBox::acquire(&why);
+  box_ = process::ProcessBox::acquire(&why);
   if (box_ == nullptr) {
     return why;
   }
@@ -63,7 +63,7 @@ Status KillProofLog::create(const TickTimes& times) {
   const std::string_view record = first.finish();
   logBytes_ = firstBytes_ = record.size();
   if (const int error = log_->append(record)) {
-    return boxError("write to", log_->path(), error);
+    return process::boxError("write to", log_->path(), error);
   }
   return moveRings();
 }
@@ -78,7 +78,7 @@ Status KillProofLog::moveRings() {
   std::uint32_t number = 0;
   for (const Slot& slot : slots_) {
     if (const int error = rings_->replaceMapping(slotOffset(number), kRingSlotBytes, slot.memory)) {
-      return boxError("map", rings_->path(), error);
+      return process::boxError("map", rings_->path(), error);
     }
     ++number;
   }
@@ -86,7 +86,7 @@ Status KillProofLog::moveRings() {
 }
 
 void KillProofLog::close() {
-  MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   if (isOpen()) {
     removeFiles();
   }
@@ -95,7 +95,7 @@ void KillProofLog::close() {
 void KillProofLog::removeFiles() {
   open_.store(false, std::memory_order_release);
   // The log first: without it, a process that finds the rest has nothing to do.
-  for (std::unique_ptr<BoxFile>* const file : {&log_, &names_, &rings_}) {
+  for (std::unique_ptr<process::BoxFile>* const file : {&log_, &names_, &rings_}) {
     file->reset();
   }
   box_.reset();
@@ -114,7 +114,7 @@ void KillProofLog::fail(const Status& status) {
 }
 
 Status KillProofLog::takeProblem() {
-  MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   return std::exchange(problem_, Status());
 }
 
@@ -130,7 +130,7 @@ std::shared_ptr<OwnedProducer> KillProofLog::makeProducer() {
 }
 
 Producer* KillProofLog::takeSlot(std::uint32_t* number) {
-  MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   if (!isOpen()) {
     return nullptr;
   }
@@ -148,7 +148,7 @@ Producer* KillProofLog::takeSlot(std::uint32_t* number) {
   void* const pages = rings_->map(slotOffset(*number), kRingSlotBytes, &error);
   if (pages == nullptr) {
     slots_.pop_back();
-    noteProblem(boxError("reserve memory for a thread in", rings_->path(), error));
+    noteProblem(process::boxError("reserve memory for a thread in", rings_->path(), error));
     return nullptr;
   }
   slots_.back() = {new (pages) Producer, true};
@@ -156,7 +156,7 @@ Producer* KillProofLog::takeSlot(std::uint32_t* number) {
 }
 
 void KillProofLog::freeSlot(std::uint32_t number) {
-  MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   slots_[number].isUsed = false;
 }
 
@@ -166,36 +166,36 @@ void KillProofLog::addName(const NameRecord& record) {
   }
   std::string payload;
   appendNameRecord(record, &payload);
-  RecordBuffer framed;
+  events::RecordBuffer framed;
   framed.append(payload);
-  MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   if (names_ == nullptr) {
     return;
   }
   if (const int error = names_->append(framed.bytes())) {
-    fail(boxError("write to", names_->path(), error));
+    fail(process::boxError("write to", names_->path(), error));
   }
 }
 
 void KillProofLog::append(std::string_view record) {
-  MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   if (log_ == nullptr) {
     return;
   }
   if (const int error = log_->append(record)) {
-    fail(boxError("write to", log_->path(), error));
+    fail(process::boxError("write to", log_->path(), error));
     return;
   }
   logBytes_ += record.size();
 }
 
 void KillProofLog::replaceLog(std::string_view record) {
-  MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   if (log_ == nullptr) {
     return;
   }
   Status why;
-  std::unique_ptr<BoxFile> next = box_->addFile("log", &why, "next");
+  std::unique_ptr<process::BoxFile> next = box_->addFile("log", &why, "next");
   int error = next == nullptr ? 0 : next->append(record);
   if (next != nullptr && error == 0) {
     error = next->takePlaceOf(log_.get());
@@ -210,4 +210,4 @@ void KillProofLog::replaceLog(std::string_view record) {
   logBytes_ = firstBytes_;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -15,7 +15,7 @@
 #include "log/writer/producer.h"
 #include "process/blackbox/process_box.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// Keeps what the process has logged in its black box until the files have it, so that a process
 /// that is killed loses nothing.
@@ -83,11 +83,11 @@ class KillProofLog {
 
   std::atomic<bool> open_{false};
   std::atomic<std::uint32_t> lastStream_{0};
-  Mutex mutex_;
-  std::shared_ptr<ProcessBox> box_ STEPTAPE_GUARDED_BY(mutex_);
-  std::unique_ptr<BoxFile> rings_ STEPTAPE_GUARDED_BY(mutex_);
-  std::unique_ptr<BoxFile> names_ STEPTAPE_GUARDED_BY(mutex_);
-  std::unique_ptr<BoxFile> log_ STEPTAPE_GUARDED_BY(mutex_);
+  base::Mutex mutex_;
+  std::shared_ptr<process::ProcessBox> box_ STEPTAPE_GUARDED_BY(mutex_);
+  std::unique_ptr<process::BoxFile> rings_ STEPTAPE_GUARDED_BY(mutex_);
+  std::unique_ptr<process::BoxFile> names_ STEPTAPE_GUARDED_BY(mutex_);
+  std::unique_ptr<process::BoxFile> log_ STEPTAPE_GUARDED_BY(mutex_);
   std::vector<Slot> slots_ STEPTAPE_GUARDED_BY(mutex_);
   Status problem_ STEPTAPE_GUARDED_BY(mutex_);
   bool hasProblem_ STEPTAPE_GUARDED_BY(mutex_) = false;  // since open()
@@ -103,4 +103,4 @@ class KillProofLog {
 constexpr std::size_t kRingSlotBytes = (sizeof(Producer) + 4095) / 4096 * 4096;
 static_assert(kRingSlotBytes == 282624, "the layout is a file format");
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -6,7 +6,7 @@
 
 #include "process/blackbox/state_page.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// The last values of one scalar series, for the state of the process.
 ///
@@ -30,14 +30,14 @@ class LastScalar {
 
   bool hasChanged() const noexcept { return hasChanged_; }
   /// Returns the values; hasChanged() is false until the next add().
-  const TagValues& take() noexcept {
+  const process::TagValues& take() noexcept {
     hasChanged_ = false;
     return values_;
   }
 
  private:
-  TagValues values_;
+  process::TagValues values_;
   bool hasChanged_ = false;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

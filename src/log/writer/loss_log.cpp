@@ -3,7 +3,7 @@
 
 #include <new>
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 LossLog::LossLog(const std::string& directory, RunCounters* counters, Reporter* reporter)
     : tooFast_(ErrorCode::kResourceExhausted,
@@ -54,4 +54,4 @@ void LossLog::beginEpisode() {
   memoryReported_.store(false, std::memory_order_relaxed);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

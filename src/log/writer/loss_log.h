@@ -11,7 +11,7 @@
 #include "log/writer/reporter.h"
 #include "log/writer/run_counters.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// Counts what a run loses, and reports each cause once until beginEpisode().
 ///
@@ -45,4 +45,4 @@ class LossLog {
   std::atomic<bool> memoryReported_{false};
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

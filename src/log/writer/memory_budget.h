@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstddef>
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// Counts the memory of data that a run has captured or encoded and not yet written. Its limit is
 /// WriterOptions::queueBytes.
@@ -36,4 +36,4 @@ class MemoryBudget {
   std::atomic<std::size_t> backlog_{0};
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

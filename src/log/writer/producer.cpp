@@ -5,7 +5,7 @@
 
 #include "process/blackbox/thread_state.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 __thread Producer* Producer::ofThread_ = nullptr;
 
@@ -32,10 +32,10 @@ Producer& Producer::keep(std::shared_ptr<OwnedProducer> owned) {
     static thread_local ProducerOfThread late;
     owner = &late;
   }
-  joinState();
+  process::joinState();
   ofThread_ = owned->get();
   owner->producer = std::move(owned);
   return *ofThread_;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

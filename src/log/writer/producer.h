@@ -11,7 +11,7 @@
 #include "log/writer/scalar_ring.h"
 #include "log/writer/tag_cache.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// What a thread that logs works on: its ring to the backend, and its tag cache.
 ///
@@ -65,4 +65,4 @@ class OwnedProducer {
   const std::optional<std::uint32_t> slot_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

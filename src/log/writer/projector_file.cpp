@@ -7,7 +7,7 @@
 
 #include "log/writer/file_system.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 ProjectorFile::ProjectorFile(std::string path) : path_(std::move(path)), part_(path_ + ".part") {}
 
@@ -75,4 +75,4 @@ void ProjectorFile::close() {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -6,7 +6,7 @@
 
 #include "steptape/base/status.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// A file that gets its name when it is complete, and then replaces an existing file.
 ///
@@ -36,4 +36,4 @@ class ProjectorFile {
   bool isThere_ = false;  // exists as part_
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -7,7 +7,7 @@
 
 #include "log/writer/file_system.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 constexpr std::size_t kPiece = std::size_t{64} << 10;
@@ -87,12 +87,12 @@ Status ProjectorJob::writeSprite() {
     return {};
   }
   ProjectorFile file(pathOf(kSprite));
-  Status status = file.append(encodePng(*embedding_.sprite()));
+  Status status = file.append(values::encodePng(*embedding_.sprite()));
   return status.ok() ? file.commit() : status;
 }
 
 Status ProjectorJob::writeConfig() const {
-  EmbeddingEntry entry;
+  values::EmbeddingEntry entry;
   entry.tensorName = embedding_.name;
   entry.tensorPath = embedding_.directory + "/" + kTensors;
   if (embedding_.metadata) {
@@ -109,7 +109,7 @@ Status ProjectorJob::writeConfig() const {
   if (error != 0 && error != ENOENT) {
     return systemError("cannot read " + path, error);
   }
-  const auto after = withEmbedding(before, entry);
+  const auto after = values::withEmbedding(before, entry);
   if (!after) {
     return {ErrorCode::kDataLoss,
             path +
@@ -122,4 +122,4 @@ Status ProjectorJob::writeConfig() const {
   return status.ok() ? file.commit() : status;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

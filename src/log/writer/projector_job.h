@@ -13,15 +13,15 @@
 #include "values/kinds/embedding/embedding_tsv.h"
 #include "values/kinds/image/image.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// The captured arguments of one addEmbedding().
 struct CapturedEmbedding {
   std::string name;       ///< The name in the projector.
   std::string directory;  ///< Within the run's directory.
   TensorView matrix;      ///< Owns its elements, which may still be in flight.
-  std::optional<MetadataTsv> metadata;
-  Captured<Pixels> sprite;  ///< Null: no sprite.
+  std::optional<values::MetadataTsv> metadata;
+  Captured<values::Pixels> sprite;  ///< Null: no sprite.
   std::int64_t spriteCell = 0;
 };
 
@@ -58,9 +58,9 @@ class ProjectorJob {
   const std::string runDirectory_;
   CapturedEmbedding embedding_;
   Stage stage_ = Stage::kMatrix;
-  std::optional<MatrixTsv> matrix_;
+  std::optional<values::MatrixTsv> matrix_;
   std::optional<ProjectorFile> file_;  // the file that is being written
   std::string piece_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -39,7 +39,7 @@
 #include "process/blackbox/process_box.h"
 #include "process/blackbox/rank_state.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 // For how long the state of a dead process is kept that belongs to no run.
@@ -49,8 +49,8 @@ constexpr std::size_t kMostStates = 512;
 
 /// Returns the number of values in an event.
 std::uint64_t valuesOf(std::string_view payload) {
-  ScalarEventView scalars(payload);
-  ScalarView scalar;
+  events::ScalarEventView scalars(payload);
+  events::ScalarView scalar;
   std::uint64_t values = 0;
   while (scalars.next(&scalar)) {
     ++values;
@@ -59,7 +59,7 @@ std::uint64_t valuesOf(std::string_view payload) {
     return values;
   }
   event::Event event;
-  if (!decodeEvent(payload, &event).ok()) {
+  if (!events::decodeEvent(payload, &event).ok()) {
     return 0;
   }
   const auto* const summary = std::get_if<event::Summary>(&event.what);
@@ -70,13 +70,13 @@ std::uint64_t valuesOf(std::string_view payload) {
 std::uint64_t valuesAfter(std::string_view records, std::size_t known) {
   std::uint64_t values = 0;
   std::size_t at = 0;
-  while (records.size() - at >= kFramingBytes) {
-    const std::uint64_t length = loadLittleEndian64(records.data() + at);
-    if (length > records.size() - at - kFramingBytes) {
+  while (records.size() - at >= events::kFramingBytes) {
+    const std::uint64_t length = base::loadLittleEndian64(records.data() + at);
+    if (length > records.size() - at - events::kFramingBytes) {
       break;
     }
-    const std::string_view payload = records.substr(at + kHeaderBytes, length);
-    at += kFramingBytes + length;
+    const std::string_view payload = records.substr(at + events::kHeaderBytes, length);
+    at += events::kFramingBytes + length;
     values += at > known ? valuesOf(payload) : 0;
   }
   return values;
@@ -125,7 +125,7 @@ class EntryEncoder {
   }
   void finish() {
     if (encoder_.size() > 0) {
-      OpenRecord record(&records_);
+      events::OpenRecord record(&records_);
       encoder_.finish(record.payload());
       record.end();
     }
@@ -134,8 +134,8 @@ class EntryEncoder {
 
   const double coalesceSeconds_;
   const TickTimes times_;
-  ScalarEventEncoder encoder_;
-  RecordBuffer records_;
+  events::ScalarEventEncoder encoder_;
+  events::RecordBuffer records_;
   std::map<std::uint32_t, std::unique_ptr<ScalarSeries>> series_;
   std::unordered_set<std::uint32_t> inEvent_;
   std::int64_t step_ = 0;
@@ -203,21 +203,21 @@ int writeAll(int descriptor, std::string_view bytes) {
 }
 
 /// Copies what a process kept of its state to a run, where `steptape autopsy` finds it.
-bool copyStateTo(const std::string& directory, const DeadBox& box) {
-  const std::string path = directory + "/" + kStateFolder + "/" +
-                           BoxHeader::textOf(box.header().host) + "-" +
+bool copyStateTo(const std::string& directory, const process::DeadBox& box) {
+  const std::string path = directory + "/" + process::kStateFolder + "/" +
+                           process::BoxHeader::textOf(box.header().host) + "-" +
                            std::to_string(box.header().pid) + ".state";
-  return copyRankState(box.name(), path).ok();
+  return process::copyRankState(box.name(), path).ok();
 }
 
 /// Recovers one process.
 class Recovery {
  public:
-  Recovery(DeadBox* box, DeadProcess process, const RunPlace& wanted, bool discardMissing)
+  Recovery(process::DeadBox* box, DeadProcess process, const RunPlace& wanted, bool discardMissing)
       : box_(*box), process_(std::move(process)), wanted_(wanted), discardMissing_(discardMissing) {
     report_.pid = box_.header().pid;
-    report_.program = BoxHeader::textOf(box_.header().program);
-    report_.host = BoxHeader::textOf(box_.header().host);
+    report_.program = process::BoxHeader::textOf(box_.header().program);
+    report_.host = process::BoxHeader::textOf(box_.header().host);
     report_.unreadableValues = process_.unreadableValues;
     report_.problems = std::move(process_.problems);
     for (const auto& [id, run] : process_.runs) {
@@ -242,7 +242,7 @@ class Recovery {
   void removeBox() {
     // The log first: the rest alone says nothing.
     if (copyState()) {
-      box_.remove({"log", "next", "rings", "names", kStatePart});
+      box_.remove({"log", "next", "rings", "names", process::kStatePart});
     } else {
       box_.remove({"log", "next", "rings", "names"});
     }
@@ -284,7 +284,8 @@ class Recovery {
       record.endStream();
       stream.bytes.append(bytes);
     }
-    const Status status = continueBoxFile(box_.name(), "log", process_.logBytes, record.finish());
+    const Status status =
+        process::continueBoxFile(box_.name(), "log", process_.logBytes, record.finish());
     if (!status.ok()) {
       // Without it, a kill from now on could bring points twice.
       keep(status.message());
@@ -293,7 +294,7 @@ class Recovery {
   }
 
   bool copyState() {
-    if (!hasBoxFile(box_.name(), kStatePart)) {
+    if (!process::hasBoxFile(box_.name(), process::kStatePart)) {
       return false;
     }
     for (const auto& [id, run] : process_.runs) {
@@ -321,10 +322,10 @@ class Recovery {
                                  std::to_string(valuesAfter(stream.bytes, 0)) +
                                  " values are dropped");
     } else if (file.error() != 0) {
-      keep(boxError("open", path, file.error()).message());
+      keep(process::boxError("open", path, file.error()).message());
     } else if (!file.endsWithin(stream.offset, stream.bytes)) {
       report_.problems.push_back(path + ": " +
-                                 gotExpected("other bytes than its writer left", "these") +
+                                 base::gotExpected("other bytes than its writer left", "these") +
                                  "; its last values are in a file of their own");
       writeNewFile(directory, stream);
     } else if (file.size() - stream.offset < stream.bytes.size()) {
@@ -384,8 +385,8 @@ class Recovery {
   int nameNewFile(const std::string& directory, const NamedStream& stream, std::string* path) {
     constexpr std::string_view kFilePrefix = "events.out.tfevents.";
     constexpr std::size_t kDigits = 10;
-    const std::string ofProcess =
-        "." + BoxHeader::textOf(box_.header().host) + "." + std::to_string(box_.header().pid) + ".";
+    const std::string ofProcess = "." + process::BoxHeader::textOf(box_.header().host) + "." +
+                                  std::to_string(box_.header().pid) + ".";
     char digits[24];
     std::snprintf(digits, sizeof(digits), "%010" PRIu64,
                   static_cast<std::uint64_t>(std::max(box_.header().created, 0.0)));
@@ -406,10 +407,10 @@ class Recovery {
   }
 
   void writeNewFile(const std::string& directory, const DeadProcess::Stream& stream) {
-    const BoxHeader& header = box_.header();
+    const process::BoxHeader& header = box_.header();
     std::string path;
     if (const int error = nameNewFile(directory, stream.named, &path)) {
-      keep(boxError("read", directory, error).message());
+      keep(process::boxError("read", directory, error).message());
       return;
     }
     if (LeftFile(path).error() == 0) {
@@ -454,7 +455,7 @@ class Recovery {
     report_.problems.push_back(problem);
   }
 
-  DeadBox& box_;
+  process::DeadBox& box_;
   DeadProcess process_;
   const RunPlace& wanted_;
   const bool discardMissing_;
@@ -474,17 +475,17 @@ bool hasRun(const DeadProcess& process, const RunPlace& place, bool below) {
 ///
 /// @return whether it names no run: its process has not begun to log, has ended to do so, or never
 ///         logs. False also if the names cannot be read.
-bool namesNoRun(const BoxName& box, DeadProcess* named) {
+bool namesNoRun(const process::BoxName& box, DeadProcess* named) {
   constexpr std::size_t kMostBytes = std::size_t{1} << 30;
   *named = {};
-  if (!hasBoxFile(box, "names")) {
+  if (!process::hasBoxFile(box, "names")) {
     return true;
   }
   std::string bytes;
-  if (!readBoxFile(box, "names", kMostBytes, &bytes).ok()) {
+  if (!process::readBoxFile(box, "names", kMostBytes, &bytes).ok()) {
     return false;
   }
-  if (bytes.size() <= BoxHeader::kBytes) {
+  if (bytes.size() <= process::BoxHeader::kBytes) {
     return true;
   }
   *named = DeadProcess::decodeNames(std::move(bytes), box.number);
@@ -493,15 +494,15 @@ bool namesNoRun(const BoxName& box, DeadProcess* named) {
 
 /// Removes what a process without a run has left if it died while its first writer started or its
 /// last one ended. The state stays.
-void removeUnused(const BoxName& name) {
-  const bool hasState = hasBoxFile(name, kStatePart);
-  if (hasState && !hasBoxFile(name, "rings") && !hasBoxFile(name, "names")) {
+void removeUnused(const process::BoxName& name) {
+  const bool hasState = process::hasBoxFile(name, process::kStatePart);
+  if (hasState && !process::hasBoxFile(name, "rings") && !process::hasBoxFile(name, "names")) {
     return;
   }
-  DeadBox box;
+  process::DeadBox box;
   DeadProcess named;
   // Again, now that the process cannot change it.
-  if (box.claim(name) == DeadBox::State::kDead && namesNoRun(name, &named)) {
+  if (box.claim(name) == process::DeadBox::State::kDead && namesNoRun(name, &named)) {
     box.remove({"log", "next", "rings", "names"});
   }
 }
@@ -510,28 +511,28 @@ void removeUnused(const BoxName& name) {
 /// root, to the run in `directory` if that belongs to its job.
 ///
 /// @return whether it did.
-bool moveStateOfOtherRank(const BoxName& name, const std::string& directory) {
-  const std::vector<std::string> known = readStateHead(name).logDirectories;
+bool moveStateOfOtherRank(const process::BoxName& name, const std::string& directory) {
+  const std::vector<std::string> known = process::readStateHead(name).logDirectories;
   if (std::find(known.begin(), known.end(), directory) == known.end()) {
     return false;
   }
-  DeadBox box;
-  if (box.claim(name) != DeadBox::State::kDead || !copyStateTo(directory, box)) {
+  process::DeadBox box;
+  if (box.claim(name) != process::DeadBox::State::kDead || !copyStateTo(directory, box)) {
     return false;
   }
-  box.remove({kStatePart});
+  box.remove({process::kStatePart});
   return true;
 }
 
 /// Removes the oldest states of dead processes, except kMostStates.
 ///
 /// @param boxes Boxes without a run, of processes that may live.
-void removeOldStates(const std::vector<BoxName>& boxes) {
+void removeOldStates(const std::vector<process::BoxName>& boxes) {
   if (boxes.size() <= kMostStates) {
     return;
   }
-  std::vector<std::pair<std::pair<std::int64_t, std::int64_t>, const BoxName*>> byAge;
-  for (const BoxName& name : boxes) {
+  std::vector<std::pair<std::pair<std::int64_t, std::int64_t>, const process::BoxName*>> byAge;
+  for (const process::BoxName& name : boxes) {
     struct stat status {};
     if (::stat(name.pathOf("id").c_str(), &status) == 0) {
       byAge.push_back({{status.st_mtim.tv_sec, status.st_mtim.tv_nsec}, &name});
@@ -540,9 +541,9 @@ void removeOldStates(const std::vector<BoxName>& boxes) {
   std::sort(byAge.begin(), byAge.end(), std::greater<>());
   std::size_t dead = 0;
   for (const auto& [created, name] : byAge) {
-    DeadBox box;
-    if (box.claim(*name) == DeadBox::State::kDead && ++dead > kMostStates) {
-      box.remove({kStatePart});
+    process::DeadBox box;
+    if (box.claim(*name) == process::DeadBox::State::kDead && ++dead > kMostStates) {
+      box.remove({process::kStatePart});
     }
   }
 }
@@ -553,9 +554,9 @@ RecoveryReport recoverRuns(const RecoveryOptions& options) {
   RecoveryReport report;
   const bool isForAll = options.directory.empty();
   const RunPlace wanted = isForAll ? RunPlace() : placeOf(options.directory);
-  const std::vector<BoxName> boxes = listBoxes(boxFolder());
-  std::vector<BoxName> statesOnly;
-  for (const BoxName& name : boxes) {
+  const std::vector<process::BoxName> boxes = process::listBoxes(process::boxFolder());
+  std::vector<process::BoxName> statesOnly;
+  for (const process::BoxName& name : boxes) {
     DeadProcess named;
     const bool isWithoutRun = namesNoRun(name, &named);
     if (!isForAll && isWithoutRun) {
@@ -568,16 +569,16 @@ RecoveryReport recoverRuns(const RecoveryOptions& options) {
     if (!isForAll && !hasRun(named, wanted, options.below)) {
       continue;
     }
-    DeadBox box;
-    if (box.claim(name) != DeadBox::State::kDead) {
+    process::DeadBox box;
+    if (box.claim(name) != process::DeadBox::State::kDead) {
       continue;
     }
     DeadProcess process = DeadProcess::read(box);
-    if (!hasBoxFile(name, "log") || namesNoRun(name, &named)) {
+    if (!process::hasBoxFile(name, "log") || namesNoRun(name, &named)) {
       // What a process that was killed while it ended, or a killed recovery, has left to do.
       Recovery(&box, std::move(process), wanted, options.discardMissing).removeBox();
       if (Clock::system().wallSeconds() - box.header().created > kStateDays * 86400.0) {
-        box.remove({kStatePart});
+        box.remove({process::kStatePart});
       }
       continue;
     }
@@ -591,4 +592,4 @@ RecoveryReport recoverRuns(const RecoveryOptions& options) {
   return report;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

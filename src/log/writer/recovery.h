@@ -7,7 +7,7 @@
 
 #include "steptape/base/export.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// What recoverRuns() has done.
 struct RecoveryReport {
@@ -47,4 +47,4 @@ struct RecoveryOptions {
 /// @threads Thread-safe.
 STEPTAPE_EXPORT RecoveryReport recoverRuns(const RecoveryOptions& options);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

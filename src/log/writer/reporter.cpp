@@ -6,7 +6,7 @@
 
 #include "process/blackbox/state_page.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 void printError(const Status& status) {
@@ -18,7 +18,7 @@ void printError(const Status& status) {
 Reporter::Reporter(OnError onError) : onError_(onError ? std::move(onError) : &printError) {}
 
 void Reporter::report(const Status& status) const noexcept {
-  noteError(status.message());
+  process::noteError(status.message());
   try {
     onError_(status);
   } catch (...) {
@@ -28,7 +28,7 @@ void Reporter::report(const Status& status) const noexcept {
 
 void Reporter::reportOnce(const std::string& subject, const std::string& what) {
   {
-    MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     if (!reported_.insert(subject).second) {
       return;
     }
@@ -38,15 +38,15 @@ void Reporter::reportOnce(const std::string& subject, const std::string& what) {
 
 void Reporter::noteFailure(const Status& status) {
   report(status);
-  MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   if (failure_.ok()) {
     failure_ = status;
   }
 }
 
 Status Reporter::takeFailure() {
-  MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   return std::exchange(failure_, Status());
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -9,7 +9,7 @@
 
 #include "base/mutex.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// Reports failures to the user: through WriterOptions::onError, and as results of flush() and
 /// close().
@@ -36,9 +36,9 @@ class Reporter {
 
  private:
   const OnError onError_;
-  Mutex mutex_;
+  base::Mutex mutex_;
   std::unordered_set<std::string> reported_ STEPTAPE_GUARDED_BY(mutex_);  // subjects
   Status failure_ STEPTAPE_GUARDED_BY(mutex_);
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

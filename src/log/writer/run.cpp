@@ -3,12 +3,12 @@
 
 #include <utility>
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 Run::Run(std::string directory, WriterOptions options, OpenFiles* openFiles, KillProofLog* log)
     : context_(std::move(directory), std::move(options)), openFiles_(openFiles), log_(log) {
   {
-    MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     mainStream_ = &streams_.emplace_back(&context_, context_.directory(), openFiles_, log_);
   }
   if (context_.options().enabled) {
@@ -17,7 +17,7 @@ Run::Run(std::string directory, WriterOptions options, OpenFiles* openFiles, Kil
 }
 
 EventStream* Run::subRunStream(const std::string& directory) {
-  MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   EventStream*& stream = subRuns_[directory];
   if (stream == nullptr) {
     stream = &streams_.emplace_back(&context_, directory, openFiles_, log_);
@@ -26,7 +26,7 @@ EventStream* Run::subRunStream(const std::string& directory) {
 }
 
 std::vector<EventStream*> Run::streams() {
-  MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   std::vector<EventStream*> streams;
   streams.reserve(streams_.size());
   for (EventStream& stream : streams_) {
@@ -35,4 +35,4 @@ std::vector<EventStream*> Run::streams() {
   return streams;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -13,7 +13,7 @@
 #include "log/writer/event_stream.h"
 #include "log/writer/run_context.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// A run from the backend's view: the streams of its directory and of its sub-runs, with their
 /// shared state.
@@ -41,9 +41,9 @@ class Run {
   OpenFiles* const openFiles_;
   KillProofLog* const log_;
   EventStream* mainStream_ = nullptr;  // set by the constructor
-  mutable Mutex mutex_;
+  mutable base::Mutex mutex_;
   std::deque<EventStream> streams_ STEPTAPE_GUARDED_BY(mutex_);
   std::unordered_map<std::string, EventStream*> subRuns_ STEPTAPE_GUARDED_BY(mutex_);
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

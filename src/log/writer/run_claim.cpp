@@ -6,21 +6,22 @@
 #include "base/got_expected.h"
 #include "log/writer/file_system.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 RunClaim claimRun(const std::string& directory, const WriterOptions& options) {
   if (!options.enabled || options.occupied == OccupiedRun::kShare ||
       FileSystem::current().createDirectories(directory) != 0) {
     return {};  // whoever creates the event file says what is wrong with the directory
   }
-  DirectoryLock::Result result = DirectoryLock::acquire(directory, options.filenameSuffix);
+  process::DirectoryLock::Result result =
+      process::DirectoryLock::acquire(directory, options.filenameSuffix);
   if (!result.holder.empty()) {
     return {nullptr,
             {ErrorCode::kFailedPrecondition,
              "SummaryWriter: " +
-                 gotExpected("the run " + directory + ", which " + result.holder + " writes",
-                             "a run of its own for each job, or WriterOptions::occupied that "
-                             "permits it")}};
+                 base::gotExpected("the run " + directory + ", which " + result.holder + " writes",
+                                   "a run of its own for each job, or WriterOptions::occupied that "
+                                   "permits it")}};
   }
   if (!result.problem.ok()) {
     result.problem = {ErrorCode::kIoError,
@@ -44,4 +45,4 @@ RunClaim chooseRun(std::string* directory, const WriterOptions& options) {
   return claim;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

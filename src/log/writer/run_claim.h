@@ -10,12 +10,12 @@
 
 #include "process/blackbox/directory_lock.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// That this process writes a run, for other processes to see.
 struct RunClaim {
   /// Null if others may write the run, or if the claim cannot be written.
-  std::shared_ptr<DirectoryLock> lock;
+  std::shared_ptr<process::DirectoryLock> lock;
   /// kFailedPrecondition: another process has the run. Any other failure: why others cannot see the
   /// claim; the run can be written nevertheless.
   Status status;
@@ -32,4 +32,4 @@ RunClaim claimRun(const std::string& directory, const WriterOptions& options);
 /// `<directory>_2`, `<directory>_3`, … that can be claimed; else claims it as claimRun() does.
 STEPTAPE_EXPORT RunClaim chooseRun(std::string* directory, const WriterOptions& options);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

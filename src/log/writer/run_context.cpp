@@ -5,7 +5,7 @@
 
 #include "log/writer/run_claim.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 RunContext::RunContext(std::string directory, WriterOptions options)
     : directory_(std::move(directory)),
@@ -18,17 +18,17 @@ RunContext::RunContext(std::string directory, WriterOptions options)
 }
 
 void RunContext::noteFile(std::list<File> one) noexcept {
-  MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   files_.splice(files_.end(), one);
 }
 
 std::vector<RunContext::File> RunContext::files() const {
-  MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   return {files_.begin(), files_.end()};
 }
 
 Status RunContext::claim() {
-  const MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   if (lock_ != nullptr) {
     return {};
   }
@@ -38,8 +38,8 @@ Status RunContext::claim() {
 }
 
 void RunContext::release() {
-  std::shared_ptr<DirectoryLock> released;
-  const MutexLock lock(mutex_);
+  std::shared_ptr<process::DirectoryLock> released;
+  const base::MutexLock lock(mutex_);
   released.swap(lock_);
 }
 
@@ -61,4 +61,4 @@ void RunContext::updateDetour() {
                 std::memory_order_relaxed);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

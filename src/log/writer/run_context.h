@@ -18,7 +18,7 @@
 #include "log/writer/run_counters.h"
 #include "process/blackbox/directory_lock.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// The state that the callers, the backend and the streams of one run share. It depends on none of
 /// them: a stream can access nothing else of its run.
@@ -89,9 +89,9 @@ class RunContext {
   Reporter reporter_;
   LossLog losses_;
   MemoryBudget memory_;
-  mutable Mutex mutex_;
+  mutable base::Mutex mutex_;
   std::list<File> files_ STEPTAPE_GUARDED_BY(mutex_);
-  std::shared_ptr<DirectoryLock> lock_ STEPTAPE_GUARDED_BY(mutex_);
+  std::shared_ptr<process::DirectoryLock> lock_ STEPTAPE_GUARDED_BY(mutex_);
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -6,7 +6,7 @@
 
 #include "steptape/log/writer_options.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// A counter that any thread may increase; it does not order other memory accesses.
 class Counter {
@@ -45,4 +45,4 @@ struct RunCounters {
   }
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

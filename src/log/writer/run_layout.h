@@ -6,7 +6,7 @@
 #include "base/mutex.h"
 #include "values/kinds/plot/custom_scalars.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// The custom-scalars layout of a run, which grows with each call: TensorBoard shows only the last
 /// layout written.
@@ -15,21 +15,21 @@ namespace steptape::detail {
 class RunLayout {
  public:
   void add(const CustomScalarsLayout& layout) {
-    MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     CustomScalarsLayout merged = layout_;
-    mergeLayout(layout, &merged);
+    values::mergeLayout(layout, &merged);
     layout_ = std::move(merged);
   }
   /// Returns the complete layout. Called when it is written, so that the last layout written
   /// includes the additions of all threads.
   CustomScalarsLayout whole() const {
-    MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     return layout_;
   }
 
  private:
-  mutable Mutex mutex_;
+  mutable base::Mutex mutex_;
   CustomScalarsLayout layout_ STEPTAPE_GUARDED_BY(mutex_);
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <system_error>
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 /// @return 0 if the file system or the kernel does not tell.
@@ -45,4 +45,4 @@ RunPlace placeOf(const std::string& directory) {
   return place;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

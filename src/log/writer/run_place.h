@@ -6,7 +6,7 @@
 
 #include "steptape/base/export.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// A directory itself, whatever its path is. File systems such as ext4 give the inode of a deleted
 /// directory to the next new one, so the time of its creation belongs to it.
@@ -32,4 +32,4 @@ struct RunPlace {
 
 STEPTAPE_EXPORT RunPlace placeOf(const std::string& directory);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

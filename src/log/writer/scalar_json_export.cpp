@@ -23,10 +23,10 @@
 #include "events/messages/step_cuts.h"
 #include "log/writer/run_context.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
-constexpr std::size_t kMaxPoints = (std::size_t{16} << 20) / sizeof(ScalarSpool::Point);
+constexpr std::size_t kMaxPoints = (std::size_t{16} << 20) / sizeof(events::ScalarSpool::Point);
 
 /// Calls `take(payload, offset)`, which returns a Status, for each complete record of a file.
 template <typename Take>
@@ -55,8 +55,8 @@ Status forEachRecord(const std::string& path, const Take& take) {
 }
 
 bool isScalars(std::string_view payload) {
-  ScalarEventView event(payload);
-  ScalarView scalar;
+  events::ScalarEventView event(payload);
+  events::ScalarView scalar;
   while (event.next(&scalar)) {
   }
   return event.isWhole();
@@ -85,7 +85,7 @@ bool isOfScalarsPlugin(const event::Value& value) {
 /// Sorts the scalars of a writer by curve.
 class CurveSorter {
  public:
-  CurveSorter(std::string directory, ScalarSpool* spool)
+  CurveSorter(std::string directory, events::ScalarSpool* spool)
       : directory_(std::move(directory)), spool_(spool) {}
 
   /// Collects the restarts in a file. Call it for all files in the order of writing, before take().
@@ -96,7 +96,7 @@ class CurveSorter {
       if (isScalars(payload)) {
         return Status();
       }
-      Status decoded = decodeEvent(payload, &event);
+      Status decoded = events::decodeEvent(payload, &event);
       const auto* const log = std::get_if<event::SessionLog>(&event.what);
       if (decoded.ok() && log != nullptr && log->status == event::SessionLog::Status::kStart) {
         restarts_[file.directory].add({number, offset}, event.step);
@@ -110,7 +110,7 @@ class CurveSorter {
     const std::uint32_t number = taken_++;
     return forEachRecord(file.path, [&](std::string_view payload, std::uint64_t offset) {
       event::Event event;
-      Status status = decodeEvent(payload, &event);
+      Status status = events::decodeEvent(payload, &event);
       const auto* const summary = std::get_if<event::Summary>(&event.what);
       if (!status.ok() || summary == nullptr ||
           restarts_[file.directory].drops({number, offset}, event.step)) {
@@ -127,32 +127,33 @@ class CurveSorter {
   Status takeValue(const std::string& directory, const event::Event& event,
                    const event::Value& value) {
     const std::optional<float> number = scalarOf(value);
-    ScalarSpool::Series* const series = number ? seriesOf(directory, value) : nullptr;
+    events::ScalarSpool::Series* const series = number ? seriesOf(directory, value) : nullptr;
     return series == nullptr ? Status()
                              : spool_->add(series, {event.wallTime, event.step, double{*number}});
   }
 
   /// Returns null if the tag's first value is not a scalar.
-  ScalarSpool::Series* seriesOf(const std::string& directory, const event::Value& value) {
+  events::ScalarSpool::Series* seriesOf(const std::string& directory, const event::Value& value) {
     const auto [it, isNew] = series_.try_emplace({directory, value.tag}, nullptr);
     if (isNew && isOfScalarsPlugin(value)) {
       // tensorboardX's keys: a curve of addScalars() is identified by its directory.
       const bool isSubRun = directory != directory_;
       const std::string name = isSubRun ? directory : directory + "/" + value.tag;
-      it->second = spool_->series({replaceInvalidUtf8(name), directory, value.tag});
+      it->second = spool_->series({base::replaceInvalidUtf8(name), directory, value.tag});
     }
     return it->second;
   }
 
   const std::string directory_;
-  ScalarSpool* const spool_;
+  events::ScalarSpool* const spool_;
   std::uint32_t scanned_ = 0;
   std::uint32_t taken_ = 0;
-  std::map<std::string, StepCuts> restarts_;                                    // by directory
-  std::map<std::pair<std::string, std::string>, ScalarSpool::Series*> series_;  // by directory, tag
+  std::map<std::string, events::StepCuts> restarts_;  // by directory
+  std::map<std::pair<std::string, std::string>, events::ScalarSpool::Series*>
+      series_;  // by directory, tag
 };
 
-Status sortCurves(const RunContext& run, ScalarSpool* spool) {
+Status sortCurves(const RunContext& run, events::ScalarSpool* spool) {
   CurveSorter sorter(run.directory(), spool);
   const std::vector<RunContext::File> files = run.files();
   for (const RunContext::File& file : files) {
@@ -168,12 +169,12 @@ Status sortCurves(const RunContext& run, ScalarSpool* spool) {
   return {};
 }
 
-Status writeJson(ScalarSpool* spool, const std::string& path) {
-  ReplacementFile file(path);
+Status writeJson(events::ScalarSpool* spool, const std::string& path) {
+  base::ReplacementFile file(path);
   Status status = file.open();
   if (status.ok()) {
     std::vector<std::string> notes;  // The names are as documented; nobody reads these.
-    status = writeScalarJson(
+    status = events::writeScalarJson(
         spool, [&](std::string_view text) { file.write(text); }, &notes);
   }
   if (status.ok()) {
@@ -185,9 +186,9 @@ Status writeJson(ScalarSpool* spool, const std::string& path) {
 }  // namespace
 
 Status exportScalars(const RunContext& run, const std::string& path) {
-  ScalarSpool spool(path + ".spool", kMaxPoints);
+  events::ScalarSpool spool(path + ".spool", kMaxPoints);
   Status sorted = sortCurves(run, &spool);
   return sorted.ok() ? writeJson(&spool, path) : sorted;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

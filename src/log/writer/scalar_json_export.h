@@ -5,7 +5,7 @@
 
 #include "steptape/base/status.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 class RunContext;
 
@@ -13,4 +13,4 @@ class RunContext;
 /// SummaryWriter::exportScalarsToJson(). The file appears under its name only when it is complete.
 Status exportScalars(const RunContext& run, const std::string& path);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

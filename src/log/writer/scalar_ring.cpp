@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 std::uint64_t ScalarRing::reusableUpTo() const {
   const std::uint64_t safe = safe_.load(std::memory_order_acquire);
@@ -152,4 +152,4 @@ bool ScalarRing::Image::read(const char* bytes, std::uint64_t begin,
   return true;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

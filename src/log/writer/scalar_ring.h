@@ -9,7 +9,7 @@
 
 #include "steptape/log/scalar.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 struct CapturedValue;
 
@@ -194,4 +194,4 @@ struct ScalarRing::Image {
 };
 static_assert(sizeof(ScalarRing) == ScalarRing::Image::kBytes, "the layout is a file format");
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

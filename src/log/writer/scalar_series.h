@@ -11,7 +11,7 @@
 
 #include "events/messages/scalar_event_encoder.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// One scalar tag of one run directory.
 struct ScalarSeries {
@@ -24,7 +24,7 @@ struct ScalarSeries {
 
   const std::string tag;
   const event::SummaryMetadata metadata;
-  const ScalarValueTemplate bytes;
+  const events::ScalarValueTemplate bytes;
 
   // State of the EventStream that writes the series, in the stream's serial numbers.
   std::uint64_t describedInFile = 0;  ///< The last file that holds this tag's metadata.
@@ -41,4 +41,4 @@ inline bool isSameValue(float a, float b) {
   return a == b || (std::isnan(a) && std::isnan(b));
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

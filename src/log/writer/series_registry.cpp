@@ -10,7 +10,7 @@
 #include "base/utf8.h"
 #include "values/kinds/tag.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 // In TagCache, curves of addScalars() use another writer number, so that they cannot be confused
@@ -24,12 +24,12 @@ std::uint64_t nextSerial() {
 
 /// Rejects a path that leaves the run's directory.
 void checkSubRunPath(std::string_view path) {
-  checkTag(path);
+  values::checkTag(path);
   for (std::size_t begin = 0; begin <= path.size();) {
     const std::size_t end = std::min(path.find('/', begin), path.size());
     if (path.substr(begin, end - begin) == "..") {
-      reject("a path that leaves the run's directory", "a path without the component \"..\"",
-             "addScalars " + quoted(path));
+      base::reject("a path that leaves the run's directory", "a path without the component \"..\"",
+                   "addScalars " + base::quoted(path));
     }
     begin = end + 1;
   }
@@ -38,11 +38,11 @@ void checkSubRunPath(std::string_view path) {
 }  // namespace
 
 std::string validTag(std::string_view tag, Reporter* reporter) {
-  checkTag(tag);
-  if (isValidUtf8(tag)) {
+  values::checkTag(tag);
+  if (base::isValidUtf8(tag)) {
     return std::string(tag);
   }
-  std::string valid = replaceInvalidUtf8(tag);
+  std::string valid = base::replaceInvalidUtf8(tag);
   reporter->reportOnce("tag \"" + valid +
                        "\": got invalid UTF-8, which is replaced by U+FFFD: "
                        "tags that differ only there become one");
@@ -53,12 +53,12 @@ SeriesRegistry::SeriesRegistry(Run* run) : serial_(nextSerial()), run_(run) {}
 
 std::uint32_t SeriesRegistry::intern(std::string_view tag, std::uint64_t hash,
                                      const ScalarOptions* options, Producer* producer) {
-  checkTag(tag);
+  values::checkTag(tag);
   if (!run_->context().isActive()) {
     return 0;
   }
   std::string valid = validTag(tag, &run_->context().reporter());  // no lock is held for onError
-  MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   auto known = series_.find(std::string(tag));
   if (known == series_.end()) {
     const ScalarOptions none;
@@ -89,7 +89,7 @@ std::uint32_t SeriesRegistry::ofSubRun(std::string_view mainTag, std::string_vie
     return 0;
   }
   std::string valid = validTag(mainTag, &context.reporter());
-  MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   auto known = subRunSeries_.find(key);
   if (known == subRunSeries_.end()) {
     EventStream* const stream = run_->subRunStream(context.directory() + "/" +
@@ -109,8 +109,8 @@ std::uint32_t SeriesRegistry::add(EventStream* stream, std::string tag,
 }
 
 bool SeriesRegistry::has(std::string_view tag) const {
-  MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   return series_.count(std::string(tag)) > 0;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -14,7 +14,7 @@
 #include "log/writer/run.h"
 #include "log/writer/tag_cache.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// Returns `tag` with invalid UTF-8 replaced, and reports it once per tag.
 /// @throws Error(kInvalidArgument) if it is empty.
@@ -52,11 +52,11 @@ class SeriesRegistry {
 
   const std::uint64_t serial_;
   Run* const run_;
-  mutable Mutex mutex_;
+  mutable base::Mutex mutex_;
   // TagCache entries point to these keys, which live as long as the registry.
   std::unordered_map<std::string, std::uint32_t> series_ STEPTAPE_GUARDED_BY(mutex_);  // by tag
   // By main tag, '\0' and name.
   std::unordered_map<std::string, std::uint32_t> subRunSeries_ STEPTAPE_GUARDED_BY(mutex_);
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

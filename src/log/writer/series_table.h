@@ -13,7 +13,7 @@
 #include "log/writer/last_scalar.h"
 #include "log/writer/scalar_series.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// A scalar series, with the stream that writes its points.
 struct RegisteredSeries {
@@ -39,4 +39,4 @@ struct RegisteredSeries {
 /// not a series, and null is a series whose writer no longer exists.
 using SeriesTable = std::vector<std::unique_ptr<RegisteredSeries>>;
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -7,7 +7,7 @@
 #include "process/blackbox/crash_handler.h"
 #include "process/blackbox/process_facts.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 void StateNotes::noteState(const SeriesTable& series) noexcept {
   try {
@@ -18,7 +18,7 @@ void StateNotes::noteState(const SeriesTable& series) noexcept {
 }
 
 void StateNotes::noteAll(const SeriesTable& series) {
-  StatePage* const page = StatePage::current();
+  process::StatePage* const page = process::StatePage::current();
   if (page == nullptr) {
     return;
   }
@@ -32,8 +32,8 @@ void StateNotes::noteAll(const SeriesTable& series) {
   if (now >= nextMeasurement_) {
     nextMeasurement_ = now + std::chrono::seconds(1);
     page->calibrate();
-    page->noteMemory(measureMemory());
-    keepModules(*page);
+    page->noteMemory(process::measureMemory());
+    process::keepModules(*page);
   }
 }
 
@@ -53,7 +53,7 @@ void StateNotes::noteValues(const SeriesTable& series) {
   for (const Kept& kept : kept_) {
     LastScalar& last = series[kept.series]->last;
     if (last.hasChanged()) {
-      const TagValues& values = last.take();
+      const process::TagValues& values = last.take();
       page_->noteValue(kept.place, values);
       lastStep_ = hasStep_ ? std::max(lastStep_, values.step) : values.step;
       hasStep_ = true;
@@ -73,7 +73,7 @@ void StateNotes::findPlaces(const SeriesTable& series) {
     kept_.reserve(kept_.size() + 1);
     const std::string& tag = series[seen_]->series.tag;
     const std::string& directory = series[seen_]->stream->context().directory();
-    std::uint32_t place = StatePage::kNoValue;
+    std::uint32_t place = process::StatePage::kNoValue;
     if (!free_.empty()) {
       place = free_.back();
       free_.pop_back();
@@ -81,10 +81,10 @@ void StateNotes::findPlaces(const SeriesTable& series) {
     } else {
       place = page_->addValue(tag, directory);
     }
-    if (place != StatePage::kNoValue) {
+    if (place != process::StatePage::kNoValue) {
       kept_.push_back({seen_, place});
     }
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -9,7 +9,7 @@
 #include "log/writer/series_table.h"
 #include "process/blackbox/state_page.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// What the backend tells the state of the process: that it is alive, the last values, the last
 /// step, and the memory.
@@ -33,7 +33,7 @@ class StateNotes {
   void noteValues(const SeriesTable& series);
   void findPlaces(const SeriesTable& series);
 
-  StatePage* page_ = nullptr;  // not that of the process before fork()
+  process::StatePage* page_ = nullptr;  // not that of the process before fork()
   std::vector<Kept> kept_;
   std::vector<std::uint32_t> free_;  // places of series that no longer exist
   std::size_t seen_ = 0;             // series that findPlaces() has looked at
@@ -42,4 +42,4 @@ class StateNotes {
   std::chrono::steady_clock::time_point nextMeasurement_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

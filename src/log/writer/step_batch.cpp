@@ -10,7 +10,7 @@
 
 namespace steptape {
 
-StepBatch::StepBatch(detail::WriterCore* core, std::int64_t step)
+StepBatch::StepBatch(detail::log::WriterCore* core, std::int64_t step)
     : core_(core), step_(step), ticks_(readTicks()), wallTime_(core->batchWallTime()) {}
 
 StepBatch::~StepBatch() {
@@ -28,14 +28,14 @@ std::uint32_t StepBatch::series(std::string_view tag) const {
 void StepBatch::addInFlight(std::uint32_t series, TensorView value) {
   handOver();  // keeps the order
   std::optional<double> wallTime;
-  if (wallTime_ != detail::RingEntry::kNoWallTime) {
-    wallTime = detail::RingEntry::wallSeconds(wallTime_);
+  if (wallTime_ != detail::log::RingEntry::kNoWallTime) {
+    wallTime = detail::log::RingEntry::wallSeconds(wallTime_);
   }
   core_->addScalarInFlight(series, std::move(value), step_, wallTime);
 }
 
 void StepBatch::handOver() noexcept {
-  static_assert(kMaxScalars == detail::ScalarRing::kMaxBatch);
+  static_assert(kMaxScalars == detail::log::ScalarRing::kMaxBatch);
   if (size_ == 0) {
     return;
   }

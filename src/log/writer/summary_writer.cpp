@@ -24,12 +24,12 @@ std::string defaultLogDir(const WriterOptions& options) {
   localtime_r(&seconds, &local);
   char stamp[32];
   std::strftime(stamp, sizeof(stamp), "%b%d_%H-%M-%S", &local);
-  const std::string job = detail::schedulerJobLabel();
-  return "runs/" + std::string(stamp) + "_" + detail::hostName() +
+  const std::string job = detail::process::schedulerJobLabel();
+  return "runs/" + std::string(stamp) + "_" + detail::base::hostName() +
          (job.empty() ? "" : "_job" + job) + options.comment;
 }
 
-void endSession(detail::WriterCore& core) noexcept {
+void endSession(detail::log::WriterCore& core) noexcept {
   try {
     core.endSession(core.session().status());
   } catch (const std::exception& error) {
@@ -46,15 +46,15 @@ SummaryWriter::SummaryWriter(WriterOptions options) {
   if (options.occupied == OccupiedRun::kRefuse) {
     options.occupied = OccupiedRun::kNewDirectory;
   }
-  core_ = detail::WriterCore::create(std::move(logDir), std::move(options));
+  core_ = detail::log::WriterCore::create(std::move(logDir), std::move(options));
 }
 
 SummaryWriter::SummaryWriter(std::string logDir, WriterOptions options) {
   if (logDir.empty() && options.enabled) {
-    detail::reject("an empty log directory", "a path, or no argument for the default directory",
-                   "SummaryWriter");
+    detail::base::reject("an empty log directory",
+                         "a path, or no argument for the default directory", "SummaryWriter");
   }
-  core_ = detail::WriterCore::create(std::move(logDir), std::move(options));
+  core_ = detail::log::WriterCore::create(std::move(logDir), std::move(options));
 }
 
 SummaryWriter::SummaryWriter(SummaryWriter&&) noexcept = default;
@@ -156,7 +156,7 @@ Status SummaryWriter::exportScalarsToJson(const std::string& path) {
     return {};
   }
   Status flushed = flush();
-  return flushed.ok() ? detail::exportScalars(core_->context(), path) : flushed;
+  return flushed.ok() ? detail::log::exportScalars(core_->context(), path) : flushed;
 }
 
 }  // namespace steptape

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// A thread's cache of the tags that it logged last: finds a tag's series without a lock.
 ///
@@ -101,4 +101,4 @@ class TagCache {
   std::array<Entry, 1 << kIndexBits> entries_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "events/messages/value_metadata.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 // TensorBoard's tag for the graph of a run.
@@ -25,7 +25,7 @@ std::string_view kindOf(const event::Value& value) {
   if (value.metadata && !value.metadata->pluginName.empty()) {
     return value.metadata->pluginName;
   }
-  const char* const plugin = pluginOfField(value.data);
+  const char* const plugin = events::pluginOfField(value.data);
   return plugin == nullptr ? std::string_view() : std::string_view(plugin);
 }
 
@@ -40,12 +40,13 @@ bool isWrittenAgain(std::string_view kind) {
 std::string formProblem(const event::Value& value, std::string_view kind) {
   const auto* const tensor = std::get_if<event::Tensor>(&value.data);
   if (kind.empty()) {
-    return gotExpected("a tensor without a plugin", "metadata that names one") +
+    return base::gotExpected("a tensor without a plugin", "metadata that names one") +
            ": no page of TensorBoard shows the tag";
   }
   const bool isBlob = kind == event::kImagesPlugin || kind == event::kAudioPlugin;
-  if (isBlob && isNoBlobName(value.tag)) {
-    return gotExpected("a quotation mark, a backslash or a control character in the tag", "none") +
+  if (isBlob && events::isNoBlobName(value.tag)) {
+    return base::gotExpected("a quotation mark, a backslash or a control character in the tag",
+                             "none") +
            ": TensorBoard's data server does not show " + std::string(kind) + " of such a tag";
   }
   if (kind != event::kScalarsPlugin || std::holds_alternative<float>(value.data) ||
@@ -54,11 +55,11 @@ std::string formProblem(const event::Value& value, std::string_view kind) {
     return {};
   }
   const std::string got =
-      tensor == nullptr
-          ? "no number"
-          : "a tensor of type " + std::to_string(static_cast<int>(tensor->type)) + ", shape (" +
-                commaSeparated(tensor->shape) + ") and " + counted(tensor->content.size(), "byte");
-  return gotExpected(got, "a scalar of type 1, DT_FLOAT") +
+      tensor == nullptr ? "no number"
+                        : "a tensor of type " + std::to_string(static_cast<int>(tensor->type)) +
+                              ", shape (" + base::commaSeparated(tensor->shape) + ") and " +
+                              base::counted(tensor->content.size(), "byte");
+  return base::gotExpected(got, "a scalar of type 1, DT_FLOAT") +
          ": TensorBoard's data server does not show it, and the Python loader not every type";
 }
 
@@ -100,11 +101,12 @@ TagNotes::TagNote* TagNotes::noteKind(const std::string& tag, std::string_view k
     note->kind = kind;
   } else if (!kind.empty() && kind != note->kind && !std::exchange(note->isReported, true)) {
     const std::string first = note->kind.empty() ? "a tensor without a plugin" : note->kind;
-    report(detail::quoted(tag) + " in " + directory_,
-           gotExpected(std::string(kind) + " after " + first, "one kind of value for each tag") +
-               ": TensorBoard regards all values of the tag as " + first +
-               ", and shows nothing of it, or not all. Give the " + std::string(kind) +
-               " another tag");
+    report(
+        base::quoted(tag) + " in " + directory_,
+        base::gotExpected(std::string(kind) + " after " + first, "one kind of value for each tag") +
+            ": TensorBoard regards all values of the tag as " + first +
+            ", and shows nothing of it, or not all. Give the " + std::string(kind) +
+            " another tag");
   }
   return note;
 }
@@ -117,7 +119,7 @@ void TagNotes::noteForm(const event::Value& value, TagNote* note) {
   const std::string problem = formProblem(value, note->kind);
   if (!problem.empty()) {
     note->isReported = true;
-    report(detail::quoted(value.tag) + " in " + directory_, problem);
+    report(base::quoted(value.tag) + " in " + directory_, problem);
   }
 }
 
@@ -145,9 +147,9 @@ void TagNotes::noteOldStep(ScalarSeries* series, float value, std::int64_t step)
 void TagNotes::noteStepBack(const std::string& tag, std::int64_t last, std::int64_t step) {
   context_->counters().stepRegressions.add(1);
   if (++stepsBack_[tag] == 1) {
-    report(detail::quoted(tag) + " in " + directory_,
-           gotExpected("step " + std::to_string(step) + " after step " + std::to_string(last),
-                       "steps that do not decrease") +
+    report(base::quoted(tag) + " in " + directory_,
+           base::gotExpected("step " + std::to_string(step) + " after step " + std::to_string(last),
+                             "steps that do not decrease") +
                ": TensorBoard discards points at or after the new step. To continue from an "
                "earlier step, call SummaryWriter::resume()");
   }
@@ -155,8 +157,8 @@ void TagNotes::noteStepBack(const std::string& tag, std::int64_t last, std::int6
 
 void TagNotes::noteRepeatedStep(const std::string& tag, std::int64_t step) {
   if (stepsRepeated_.insert(tag).second) {
-    report(detail::quoted(tag) + " in " + directory_,
-           gotExpected("two values at step " + std::to_string(step), "one for each step") +
+    report(base::quoted(tag) + " in " + directory_,
+           base::gotExpected("two values at step " + std::to_string(step), "one for each step") +
                ": TensorBoard's data server shows only the last one");
   }
 }
@@ -184,4 +186,4 @@ void TagNotes::noteResume() {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

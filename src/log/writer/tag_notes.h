@@ -14,7 +14,7 @@
 #include "log/writer/run_context.h"
 #include "log/writer/scalar_series.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// What has been written of the tags of a run directory, to report values that TensorBoard will not
 /// show because of earlier ones: once for each tag, through the run's reporter.
@@ -62,4 +62,4 @@ class TagNotes {
   std::unordered_set<std::string> stepsRepeated_;   // tags
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -10,7 +10,7 @@
 #include "process/blackbox/rank_state.h"
 #include "process/blackbox/state_page.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 void (*callFirst)() = nullptr;
@@ -21,17 +21,17 @@ std::terminate_handler previousHandler = nullptr;
 void noteReason() noexcept {
   const std::exception_ptr uncaught = std::current_exception();
   if (!uncaught) {
-    noteError("std::terminate() was called without an exception");
+    process::noteError("std::terminate() was called without an exception");
     return;
   }
   try {
     std::rethrow_exception(uncaught);
   } catch (const std::exception& error) {
     std::array<char, 1024> text{};
-    std::snprintf(text.data(), text.size(), "%s%s", kUncaughtException, error.what());
-    noteError(text.data());
+    std::snprintf(text.data(), text.size(), "%s%s", process::kUncaughtException, error.what());
+    process::noteError(text.data());
   } catch (...) {
-    noteError("an exception that is no std::exception was not caught");
+    process::noteError("an exception that is no std::exception was not caught");
   }
 }
 
@@ -56,4 +56,4 @@ void callBeforeTerminate(void (*function)()) {
   previousHandler = std::set_terminate(&callAndTerminate);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// Makes std::terminate(), which an uncaught exception calls, call `function` once before it ends
 /// the process.
@@ -9,4 +9,4 @@ namespace steptape::detail {
 /// @threads Not thread-safe: call it once.
 void callBeforeTerminate(void (*function)());
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

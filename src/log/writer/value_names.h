@@ -3,7 +3,7 @@
 
 #include "steptape/events/event.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// Returns the display name and description that a call's options give to a tag.
 template <typename Options>
@@ -14,4 +14,4 @@ event::SummaryMetadata namesOf(const Options& options) {
   return metadata;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

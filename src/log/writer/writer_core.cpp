@@ -12,7 +12,7 @@
 #include "log/writer/run_place.h"
 #include "process/blackbox/state_page.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 std::uint64_t bitsOf(double wallTime) {
@@ -24,7 +24,7 @@ std::uint64_t bitsOf(double wallTime) {
 /// TensorBoard's fast data server stops reading a file at a NaN wall time.
 void checkWallTime(double wallTime) {
   if (!std::isfinite(wallTime)) {
-    reject(std::to_string(wallTime), "finite seconds since 1970", "wallTime");
+    base::reject(std::to_string(wallTime), "finite seconds since 1970", "wallTime");
   }
 }
 
@@ -61,8 +61,8 @@ std::shared_ptr<WriterCore> WriterCore::create(std::string directory, WriterOpti
     core->context().reporter().report(claim.status);
   }
   if (core->context().options().enabled) {
-    StatePage::keep();
-    if (StatePage* const page = StatePage::current()) {
+    process::StatePage::keep();
+    if (process::StatePage* const page = process::StatePage::current()) {
       page->noteLogDirectory(place);
     }
     Backend::instance().attach(core->sharedRun(),
@@ -207,8 +207,9 @@ void WriterCore::endSession(SessionStatus status) {
                                        context().directory() + "; its column stays empty"});
     }
   }
-  addValue(0, std::nullopt, 0,
-           [status, now = context().wallSeconds()] { return sessionEndValue(status, now); });
+  addValue(0, std::nullopt, 0, [status, now = context().wallSeconds()] {
+    return values::sessionEndValue(status, now);
+  });
 }
 
 void WriterCore::resume(std::int64_t step) {
@@ -264,4 +265,4 @@ Status WriterCore::request(Backend::Request what) {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

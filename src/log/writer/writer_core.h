@@ -24,7 +24,7 @@
 #include "log/writer/run_layout.h"
 #include "log/writer/series_registry.h"
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 
 /// The callers' side of a run: passes the data of SummaryWriter's calls to the backend, through the
 /// ring of the calling thread.
@@ -76,9 +76,7 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
 
   /// Returns `tag` with invalid UTF-8 replaced.
   /// @throws Error(kInvalidArgument) if it is empty.
-  std::string validTag(std::string_view tag) {
-    return detail::validTag(tag, &context().reporter());
-  }
+  std::string validTag(std::string_view tag) { return log::validTag(tag, &context().reporter()); }
 
   /// Passes on an event for the run's main directory.
   ///
@@ -131,4 +129,4 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   RunLayout layout_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

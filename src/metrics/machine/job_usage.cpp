@@ -45,8 +45,8 @@ double processorSeconds() {
 }
 
 double secondsSinceStart() {
-  const auto self = detail::readProcessStat("self");
-  const std::string text = detail::systemFile("/proc/uptime");
+  const auto self = detail::base::readProcessStat("self");
+  const std::string text = detail::process::systemFile("/proc/uptime");
   char* end = nullptr;
   const double uptime = std::strtod(text.c_str(), &end);
   if (!self || end == text.c_str()) {
@@ -59,7 +59,8 @@ double secondsSinceStart() {
 
 /// Not ru_maxrss, which a process has from the one that started it.
 double peakBytes() {
-  const auto kibibytes = detail::numberAfter(detail::systemFile("/proc/self/status"), "VmHWM:");
+  const auto kibibytes =
+      detail::base::numberAfter(detail::process::systemFile("/proc/self/status"), "VmHWM:");
   return kibibytes ? 1024 * static_cast<double>(*kibibytes) : JobUsage::kUnknown;
 }
 
@@ -85,7 +86,7 @@ double coresOfRank(double ranksOnNode) {
 
 /// Returns this rank's part of the memory that the job may use on its node.
 double memoryOfRank(double ranksOnNode) {
-  if (const std::int64_t limit = detail::measureMemory().cgroupLimit; limit > 0) {
+  if (const std::int64_t limit = detail::process::measureMemory().cgroupLimit; limit > 0) {
     return static_cast<double>(limit) / ranksOnNode;
   }
   // Slurm states mebibytes; 0 is the whole node.

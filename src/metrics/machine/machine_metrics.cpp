@@ -24,11 +24,11 @@ enum MomentPlace : std::size_t { kPassedSeconds, kPeriodSeconds, kIsNew, kFirstQ
 /// send weight 0, so that the message has the same form on all of them.
 std::vector<std::string> machineTags() {
   std::vector<std::string> tags;
-  for (const auto& quantity : detail::machineQuantities()) {
+  for (const auto& quantity : detail::process::machineQuantities()) {
     tags.push_back(std::string("machine/") + quantity.name);
   }
   for (int gpu = 0; gpu < kMachineGpus; ++gpu) {
-    for (const auto& quantity : detail::gpuQuantities()) {
+    for (const auto& quantity : detail::process::gpuQuantities()) {
       tags.push_back("machine/gpu" + std::to_string(gpu) + '/' + quantity.name);
     }
   }
@@ -38,11 +38,11 @@ std::vector<std::string> machineTags() {
 /// Returns the numbers of a sample in the order of machineTags(). NaN: not known.
 std::vector<double> numbersOf(const MachineSample& sample) {
   std::vector<double> numbers;
-  for (const auto& quantity : detail::machineQuantities()) {
+  for (const auto& quantity : detail::process::machineQuantities()) {
     numbers.push_back(sample.*quantity.value);
   }
   for (std::size_t gpu = 0; gpu < kMachineGpus; ++gpu) {
-    for (const auto& quantity : detail::gpuQuantities()) {
+    for (const auto& quantity : detail::process::gpuQuantities()) {
       numbers.push_back(gpu < sample.gpus.size() ? sample.gpus[gpu].*quantity.value
                                                  : GpuSample::kUnknown);
     }
@@ -54,16 +54,16 @@ double secondsOf(std::chrono::milliseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
-detail::MachineMonitorOptions monitorOptions(const MachineMetricsOptions& options,
-                                             const std::string& logDir, int rank) {
+detail::process::MachineMonitorOptions monitorOptions(const MachineMetricsOptions& options,
+                                                      const std::string& logDir, int rank) {
   if (options.period.count() < 1) {
-    detail::reject("period = " + std::to_string(options.period.count()) + " ms", "at least 1 ms",
-                   "MachineMetrics");
+    detail::base::reject("period = " + std::to_string(options.period.count()) + " ms",
+                         "at least 1 ms", "MachineMetrics");
   }
-  detail::MachineMonitorOptions monitor;
+  detail::process::MachineMonitorOptions monitor;
   monitor.sampler = options.sampler;
   monitor.period = options.period;
-  monitor.labels = {options.run.empty() ? logDir : options.run, detail::hostName(), rank};
+  monitor.labels = {options.run.empty() ? logDir : options.run, detail::base::hostName(), rank};
   if (!options.textFileDirectory.empty()) {
     monitor.textFile = options.textFileDirectory + "/" + textMetricsFileName(monitor.labels);
   }
@@ -193,7 +193,7 @@ class MachineMetrics::Impl {
   std::int64_t startedAt_ = Clock::system().steadyNanos();
   std::vector<MetricMoments> moments_;
 
-  detail::MachineMonitor monitor_;
+  detail::process::MachineMonitor monitor_;
   CollectiveHandle allreduce_;  // Last: its destructor waits and needs the members above.
 };
 

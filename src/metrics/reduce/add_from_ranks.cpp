@@ -22,10 +22,10 @@ std::string tagOfRank(std::string_view tag, std::size_t rank) {
 
 void DistributedWriter::addImageFromRanks(std::string_view tag, const TensorView& pixels,
                                           std::int64_t step, const ImageFromRanksOptions& options) {
-  const std::vector<std::optional<std::string>> pngByRank = detail::gatherFromRanks(
+  const std::vector<std::optional<std::string>> pngByRank = detail::metrics::gatherFromRanks(
       *communicator(), {"addImageFromRanks", tag, step, options.ranks}, [&] {
         pixels.waitForElements();
-        return encodePng(imagePixels(pixels, options.dataFormat));
+        return detail::values::encodePng(detail::values::imagePixels(pixels, options.dataFormat));
       });
   FigureOptions written;
   written.wallTime = options.wallTime;
@@ -39,9 +39,9 @@ void DistributedWriter::addImageFromRanks(std::string_view tag, const TensorView
 
 void DistributedWriter::addTextFromRanks(std::string_view tag, std::string_view markdown,
                                          std::int64_t step, const TextFromRanksOptions& options) {
-  const std::vector<std::optional<std::string>> textByRank =
-      detail::gatherFromRanks(*communicator(), {"addTextFromRanks", tag, step, options.ranks},
-                              [&] { return std::string(markdown); });
+  const std::vector<std::optional<std::string>> textByRank = detail::metrics::gatherFromRanks(
+      *communicator(), {"addTextFromRanks", tag, step, options.ranks},
+      [&] { return std::string(markdown); });
   TextOptions written;
   written.wallTime = options.wallTime;
   written.description = options.description;

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace steptape::detail {
+namespace steptape::detail::metrics {
 
 /// A fingerprint as numbers whose sums over the ranks show whether all were equal.
 ///
@@ -47,4 +47,4 @@ class FingerprintParts {
   std::array<double, kParts> parts_{};
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::metrics

@@ -6,7 +6,7 @@
 #include "base/got_expected.h"
 #include "ranks/communicator/run_on_all_ranks.h"
 
-namespace steptape::detail {
+namespace steptape::detail::metrics {
 namespace {
 
 // Prefix of a chosen rank's value, which may be empty.
@@ -15,12 +15,12 @@ constexpr char kChosen = '+';
 void checkCall(const Communicator& communicator, const GatherCall& call) {
   const std::string function = call.function;
   if (call.tag.empty()) {
-    reject("an empty tag", "a name such as \"loss/train\"", function);
+    base::reject("an empty tag", "a name such as \"loss/train\"", function);
   }
   for (const int rank : call.ranks) {
     if (rank < 0 || rank >= communicator.size()) {
-      reject("rank " + std::to_string(rank), "0 to " + std::to_string(communicator.size() - 1),
-             function);
+      base::reject("rank " + std::to_string(rank),
+                   "0 to " + std::to_string(communicator.size() - 1), function);
     }
   }
 }
@@ -38,7 +38,7 @@ std::vector<std::optional<std::string>> gatherFromRanks(
   options.name = std::string(call.function) + " '" + std::string(call.tag) + "' at step " +
                  std::to_string(call.step);
   std::string mine;
-  runOnAllRanks(communicator, options.name, [&] {
+  ranks::runOnAllRanks(communicator, options.name, [&] {
     checkCall(communicator, call);
     if (isChosen(call.ranks, communicator.rank())) {
       mine = kChosen + encode();
@@ -55,4 +55,4 @@ std::vector<std::optional<std::string>> gatherFromRanks(
   return byRank;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::metrics

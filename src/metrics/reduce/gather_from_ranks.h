@@ -10,7 +10,7 @@
 
 #include "steptape/ranks/communicator.h"
 
-namespace steptape::detail {
+namespace steptape::detail::metrics {
 
 /// A call that gathers one value of each chosen rank; equal on all ranks.
 struct GatherCall {
@@ -31,4 +31,4 @@ std::vector<std::optional<std::string>> gatherFromRanks(Communicator& communicat
                                                         const GatherCall& call,
                                                         const std::function<std::string()>& encode);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::metrics

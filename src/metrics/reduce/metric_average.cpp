@@ -11,7 +11,7 @@
 
 #include "base/got_expected.h"
 
-namespace steptape::detail {
+namespace steptape::detail::metrics {
 namespace {
 
 struct Contribution {
@@ -42,8 +42,8 @@ double metricAverage(Communicator& communicator, double sum, double count) {
     const Contribution theirs = decode(gathered[rank], rank);
     // Checked after the collective, so that every rank throws, and none is left waiting.
     if (!std::isfinite(theirs.count) || theirs.count < 0) {
-      detail::reject("count " + std::to_string(theirs.count), "a finite number of at least 0",
-                     "metricAverage: rank " + std::to_string(rank));
+      base::reject("count " + std::to_string(theirs.count), "a finite number of at least 0",
+                   "metricAverage: rank " + std::to_string(rank));
     }
     total.sum += theirs.sum;
     total.count += theirs.count;
@@ -56,4 +56,4 @@ double metricAverage(Communicator& communicator, double sum, double count) {
   return total.sum / total.count;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::metrics

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace steptape::detail {
+namespace steptape::detail::metrics {
 
 const std::shared_ptr<const MetricLayout>& MetricLayout::none() {
   static const auto kNone = std::make_shared<const MetricLayout>();
@@ -41,4 +41,4 @@ bool MetricLayout::isOf(const std::vector<QueuedMetric>& queued) const {
          });
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::metrics

@@ -11,7 +11,7 @@
 #include "metrics/reduce/metric_schema.h"
 #include "metrics/reduce/tag_table.h"
 
-namespace steptape::detail {
+namespace steptape::detail::metrics {
 
 /// A rank's data for one metric at one step, except its numbers.
 struct QueuedMetric {
@@ -65,4 +65,4 @@ struct MomentsMessage {
   static constexpr std::size_t size(std::size_t capacity) { return capacity; }
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::metrics

@@ -6,7 +6,7 @@
 
 #include "steptape/base/error.h"
 
-namespace steptape::detail {
+namespace steptape::detail::metrics {
 
 void MetricQueue::add(std::int64_t step, QueuedMetric metric, const MetricMoments& moments,
                       std::optional<double> wallTime) {
@@ -60,4 +60,4 @@ void MetricQueue::clear() {
   size_ = 0;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::metrics

@@ -11,7 +11,7 @@
 
 #include "metrics/reduce/step_metrics.h"
 
-namespace steptape::detail {
+namespace steptape::detail::metrics {
 
 /// Keeps the arguments of addReduced() by step, until reduce() takes them.
 ///
@@ -42,4 +42,4 @@ class MetricQueue {
   std::size_t size_ = 0;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::metrics

@@ -8,7 +8,7 @@
 
 #include "base/got_expected.h"
 
-namespace steptape::detail {
+namespace steptape::detail::metrics {
 namespace {
 
 std::uint8_t statisticsOf(const ReducedOptions& options) {
@@ -21,18 +21,20 @@ std::uint8_t statisticsOf(const ReducedOptions& options) {
 
 void checkArguments(std::string_view tag, const ReducedOptions& options) {
   if (tag.empty()) {
-    reject("an empty tag", "a name such as \"loss/train\"", "addReduced");
+    base::reject("an empty tag", "a name such as \"loss/train\"", "addReduced");
   }
-  const std::string where = "addReduced " + quoted(tag);
+  const std::string where = "addReduced " + base::quoted(tag);
   if (!std::isfinite(options.weight) || options.weight < 0) {
-    reject("weight " + std::to_string(options.weight), "a finite number of at least 0", where);
+    base::reject("weight " + std::to_string(options.weight), "a finite number of at least 0",
+                 where);
   }
   if (options.wallTime && !std::isfinite(*options.wallTime)) {
-    reject("wall time " + std::to_string(*options.wallTime), "finite seconds since 1970", where);
+    base::reject("wall time " + std::to_string(*options.wallTime), "finite seconds since 1970",
+                 where);
   }
   for (const double percentile : options.percentiles) {
     if (!(percentile >= 0 && percentile <= 100)) {
-      reject("percentile " + std::to_string(percentile), "0 to 100", where);
+      base::reject("percentile " + std::to_string(percentile), "0 to 100", where);
     }
   }
 }
@@ -223,4 +225,4 @@ void MetricReducer::throwMismatch() {
   throw Error(ErrorCode::kRankMismatch, describeMismatch(schemaByRank));
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::metrics

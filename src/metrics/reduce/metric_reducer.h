@@ -18,7 +18,7 @@
 #include "metrics/reduce/rank_values.h"
 #include "metrics/reduce/tag_table.h"
 
-namespace steptape::detail {
+namespace steptape::detail::metrics {
 
 /// Combines the metrics of a step over all ranks in one allreduce, which also detects whether the
 /// ranks agree on what they reduce.
@@ -152,4 +152,4 @@ class MetricReducer {
   CollectiveHandle gather_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::metrics

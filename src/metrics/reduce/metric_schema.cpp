@@ -7,7 +7,7 @@
 #include "steptape/base/error.h"
 #include "steptape/ranks/rank_log.h"
 
-namespace steptape::detail {
+namespace steptape::detail::metrics {
 namespace {
 
 /// Appends "<length>:<field>", so that fields may contain any bytes.
@@ -161,4 +161,4 @@ double MetricFingerprint::at(std::int64_t step) const {
   return static_cast<double>(withStep.hash_ >> 12);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::metrics

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace steptape::detail {
+namespace steptape::detail::metrics {
 
 /// Statistics of a metric in addition to its mean; bits of one byte, so that ranks compare them at
 /// once.
@@ -63,4 +63,4 @@ class MetricFingerprint {
   std::uint64_t hash_ = 0xcbf29ce484222325U;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::metrics

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace steptape::detail {
+namespace steptape::detail::metrics {
 
 std::size_t MetricTotals::bytes() const {
   return sums.size() * sizeof(double) + moments.size() * sizeof(MetricMoments) +
@@ -17,7 +17,7 @@ MetricTotalsPool::MetricTotalsPool() {
 std::shared_ptr<MetricTotals> MetricTotalsPool::take() {
   std::unique_ptr<MetricTotals> totals;
   {
-    MutexLock lock(mutex_);
+    base::MutexLock lock(mutex_);
     if (!spare_.empty()) {
       totals = std::move(spare_.back());
       spare_.pop_back();
@@ -32,10 +32,10 @@ std::shared_ptr<MetricTotals> MetricTotalsPool::take() {
 }
 
 void MetricTotalsPool::giveBack(std::unique_ptr<MetricTotals> totals) noexcept {
-  MutexLock lock(mutex_);
+  base::MutexLock lock(mutex_);
   if (spare_.size() < kMaxSpare) {
     spare_.push_back(std::move(totals));
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::metrics

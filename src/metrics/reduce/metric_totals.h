@@ -12,7 +12,7 @@
 #include "base/mutex.h"
 #include "metrics/reduce/metric_layout.h"
 
-namespace steptape::detail {
+namespace steptape::detail::metrics {
 
 /// The metrics of a step after the allreduce, for the writer's thread.
 struct MetricTotals {
@@ -57,8 +57,8 @@ class MetricTotalsPool : public std::enable_shared_from_this<MetricTotalsPool> {
   static constexpr std::size_t kMaxSpare = 16;
   void giveBack(std::unique_ptr<MetricTotals> totals) noexcept;
 
-  Mutex mutex_;
+  base::Mutex mutex_;
   std::vector<std::unique_ptr<MetricTotals>> spare_ STEPTAPE_GUARDED_BY(mutex_);
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::metrics

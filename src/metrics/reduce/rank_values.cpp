@@ -7,7 +7,7 @@
 
 #include "steptape/base/error.h"
 
-namespace steptape::detail {
+namespace steptape::detail::metrics {
 
 void appendRankValue(std::string& bytes, const MetricMoments& own) {
   const RankValue value{own.weight > 0 ? own.mean() : 0, own.weight};
@@ -56,4 +56,4 @@ double percentileOf(const std::vector<RankValue>& values, double percent) {
   return values.back().value;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::metrics

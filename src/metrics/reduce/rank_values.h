@@ -7,7 +7,7 @@
 
 #include "steptape/ranks/metric_moments.h"
 
-namespace steptape::detail {
+namespace steptape::detail::metrics {
 
 /// The value of one rank for a metric, in the form in which it is sent.
 struct RankValue {
@@ -31,4 +31,4 @@ void rankValuesAt(const std::vector<std::string>& bytesByRank, std::size_t at,
 /// @param values As rankValuesAt() sets them; at least one.
 double percentileOf(const std::vector<RankValue>& values, double percent);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::metrics

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace steptape::detail {
+namespace steptape::detail::metrics {
 namespace {
 
 template <typename T>
@@ -119,4 +119,4 @@ void StepMetrics::clear() noexcept {
   size_ = 0;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::metrics

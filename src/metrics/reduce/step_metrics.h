@@ -12,7 +12,7 @@
 
 #include "metrics/reduce/metric_layout.h"
 
-namespace steptape::detail {
+namespace steptape::detail::metrics {
 
 /// The metrics that a rank has queued for one step, each tag once. Each value is written to its
 /// place in the messages of sums and of moments: if a step has the metrics of its layout, the
@@ -68,4 +68,4 @@ class StepMetrics {
   std::vector<std::uint32_t> positionInAdded_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::metrics

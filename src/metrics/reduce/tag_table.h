@@ -7,7 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace steptape::detail {
+namespace steptape::detail::metrics {
 
 /// Numbers the tags of one writer from 0, in the order in which they were first seen.
 class TagTable {
@@ -47,4 +47,4 @@ class TagTable {
   std::uint32_t next_ = 0;  // the expected tag
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::metrics

@@ -3,20 +3,21 @@
 
 #include <algorithm>
 
-namespace steptape::detail {
+namespace steptape::detail::metrics {
 
 /// Returns the phase if it has a time of its own, else kUnknown: it is a part of a step.
-RunPhase HangDetector::ownTimeOf(RunPhase phase) {
-  const bool hasOwn =
-      phase == RunPhase::kSetup || phase == RunPhase::kCheckpoint || phase == RunPhase::kValidation;
-  return hasOwn ? phase : RunPhase::kUnknown;
+process::RunPhase HangDetector::ownTimeOf(process::RunPhase phase) {
+  const bool hasOwn = phase == process::RunPhase::kSetup ||
+                      phase == process::RunPhase::kCheckpoint ||
+                      phase == process::RunPhase::kValidation;
+  return hasOwn ? phase : process::RunPhase::kUnknown;
 }
 
 double HangDetector::usualOf(const Sight& sight) const {
   // The first steps are longer than others, and say little.
   constexpr std::uint64_t kKnownSteps = 3;
   const double longest = longest_[static_cast<std::size_t>(kind_)];
-  if (kind_ != RunPhase::kUnknown) {
+  if (kind_ != process::RunPhase::kUnknown) {
     return longest;
   }
   if (sight.usualStep > 0) {
@@ -28,10 +29,10 @@ double HangDetector::usualOf(const Sight& sight) const {
 std::optional<HangDetector::Hang> HangDetector::look(const Sight& sight) {
   const double passed = hasLooked_ ? std::min(sight.now - last_, limits_.longestGap) : 0;
   last_ = sight.now;
-  const RunPhase kind = ownTimeOf(sight.phase);
+  const process::RunPhase kind = ownTimeOf(sight.phase);
   if (!hasLooked_ || kind != kind_ || sight.steps != steps_) {
     double& longest = longest_[static_cast<std::size_t>(kind_)];
-    if (kind_ != RunPhase::kUnknown || steps_ > 0) {  // not the time before the first step
+    if (kind_ != process::RunPhase::kUnknown || steps_ > 0) {  // not the time before the first step
       longest = std::max(longest, waited_);
     }
     changes_ += sight.steps != steps_ ? 1 : 0;
@@ -53,7 +54,7 @@ std::optional<HangDetector::Hang> HangDetector::look(const Sight& sight) {
   }
   waited_ += passed;
   idle_ += passed;
-  const bool countsSteps = sight.steps > 0 || kind_ != RunPhase::kUnknown;
+  const bool countsSteps = sight.steps > 0 || kind_ != process::RunPhase::kUnknown;
   const double usual = usualOf(sight);
   const double limit =
       usual > 0 ? std::max(limits_.minimum, limits_.factor * usual) : limits_.first;
@@ -66,4 +67,4 @@ std::optional<HangDetector::Hang> HangDetector::look(const Sight& sight) {
   return Hang{waited_, usual, idle_ >= limit ? limit : limitAtWork, idle_, kind_};
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::metrics

@@ -10,7 +10,7 @@
 
 #include "process/blackbox/rank_state.h"
 
-namespace steptape::detail {
+namespace steptape::detail::metrics {
 
 /// Decides from regular looks at a process whether it hangs. Times are in seconds.
 ///
@@ -33,7 +33,7 @@ class STEPTAPE_EXPORT HangDetector {
   struct Sight {
     double now = 0;           ///< By a clock that does not jump.
     std::uint64_t steps = 0;  ///< That have ended: any number that grows with them.
-    RunPhase phase = RunPhase::kUnknown;
+    process::RunPhase phase = process::RunPhase::kUnknown;
     std::uint64_t activity = 0;  ///< Changes when a zone, operator or collective begins or ends.
     double usualStep = 0;        ///< 0: unknown; then the longest step so far is usual.
     bool counts = true;          ///< False: the time since the last look is excused.
@@ -44,7 +44,7 @@ class STEPTAPE_EXPORT HangDetector {
     double usual = 0;  ///< 0: unknown.
     double limit = 0;
     double idle = 0;  ///< Of `waited`, the last part, in which there was no activity.
-    RunPhase phase = RunPhase::kUnknown;  ///< kUnknown: in a step.
+    process::RunPhase phase = process::RunPhase::kUnknown;  ///< kUnknown: in a step.
   };
 
   explicit HangDetector(const Limits& limits) : limits_(limits) {}
@@ -53,7 +53,7 @@ class STEPTAPE_EXPORT HangDetector {
   std::optional<Hang> look(const Sight& sight);
 
  private:
-  static RunPhase ownTimeOf(RunPhase phase);
+  static process::RunPhase ownTimeOf(process::RunPhase phase);
   double usualOf(const Sight& sight) const;
 
   const Limits limits_;
@@ -65,8 +65,8 @@ class STEPTAPE_EXPORT HangDetector {
   std::uint64_t steps_ = 0;
   std::uint64_t changes_ = 0;  // of steps_
   std::uint64_t activity_ = 0;
-  RunPhase kind_ = RunPhase::kUnknown;
+  process::RunPhase kind_ = process::RunPhase::kUnknown;
   std::array<double, 8> longest_{};  // by phase
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::metrics

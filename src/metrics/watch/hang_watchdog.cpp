@@ -35,10 +35,10 @@
 namespace steptape {
 namespace {
 
-using detail::BoxName;
-using detail::HangDetector;
-using detail::RankState;
-using detail::StatePage;
+using detail::metrics::HangDetector;
+using detail::process::BoxName;
+using detail::process::RankState;
+using detail::process::StatePage;
 
 constexpr std::string_view kFirstWords = "no step has ended for ";
 // Whoever makes this file in the log directory asks for a report.
@@ -50,16 +50,17 @@ double secondsOf(std::chrono::milliseconds time) {
 
 void check(const HangWatchdogOptions& options) {
   if (options.minimum.count() < 10) {
-    detail::reject(std::to_string(options.minimum.count()) + " ms", "at least 10 ms",
-                   "HangWatchdogOptions::minimum");
+    detail::base::reject(std::to_string(options.minimum.count()) + " ms", "at least 10 ms",
+                         "HangWatchdogOptions::minimum");
   }
   if (!(options.factor >= 1)) {
-    detail::reject(std::to_string(options.factor), "at least 1", "HangWatchdogOptions::factor");
+    detail::base::reject(std::to_string(options.factor), "at least 1",
+                         "HangWatchdogOptions::factor");
   }
   if (options.firstLimit < options.minimum) {
-    detail::reject(std::to_string(options.firstLimit.count()) + " ms",
-                   "at least `minimum`, " + std::to_string(options.minimum.count()) + " ms",
-                   "HangWatchdogOptions::firstLimit");
+    detail::base::reject(std::to_string(options.firstLimit.count()) + " ms",
+                         "at least `minimum`, " + std::to_string(options.minimum.count()) + " ms",
+                         "HangWatchdogOptions::firstLimit");
   }
 }
 
@@ -73,14 +74,14 @@ HangDetector::Limits limitsOf(const HangWatchdogOptions& options, double period)
 std::vector<RankState> statesOfJob(const BoxName& own) {
   std::vector<RankState> states;
   RankState mine;
-  if (!detail::readRankState(own, &mine).ok()) {
+  if (!detail::process::readRankState(own, &mine).ok()) {
     return states;
   }
-  for (const BoxName& box : detail::listBoxes(own.folder)) {
+  for (const BoxName& box : detail::process::listBoxes(own.folder)) {
     const bool isOther = box.number != own.number && mine.launch != 0;
-    if (isOther && detail::readStateHead(box).launch == mine.launch) {
+    if (isOther && detail::process::readStateHead(box).launch == mine.launch) {
       RankState state;
-      if (detail::readRankState(box, &state).ok()) {
+      if (detail::process::readRankState(box, &state).ok()) {
         states.push_back(std::move(state));
       }
     }
@@ -96,7 +97,7 @@ std::string markdownOf(const std::string& report) {
   std::istringstream lines(report);
   std::string text;
   for (std::string line; std::getline(lines, line);) {
-    const bool isItem = detail::startsWith(line, "  ");
+    const bool isItem = detail::base::startsWith(line, "  ");
     text += isItem ? "- " : "\n";
     for (const char letter : line.substr(isItem ? 2 : 0)) {
       text += kSpecial.find(letter) == std::string_view::npos ? "" : "\\";
@@ -119,7 +120,7 @@ std::filesystem::path directoryOf(const SummaryWriter& run) {
 /// Ends the process by a signal to the thread that hangs, so that its stack is noted.
 [[noreturn]] void endByAbort(const RankState& state) {
   constexpr int kTryAgain = 75;  // EX_TEMPFAIL of sysexits.h
-  const RankState::Thread* const thread = detail::mainThread(state);
+  const RankState::Thread* const thread = detail::process::mainThread(state);
   const auto tid = thread == nullptr ? static_cast<std::uint32_t>(::getpid()) : thread->tid;
   ::syscall(SYS_tgkill, ::getpid(), tid, SIGABRT);
   std::this_thread::sleep_for(std::chrono::seconds(5));
@@ -138,7 +139,7 @@ class HangWatchdog::Watch {
         directory_(directoryOf(*run)),
         run_(run) {}
 
-  detail::LoopThread::Time look() noexcept {
+  detail::base::LoopThread::Time look() noexcept {
     try {
       if (StatePage* const page = StatePage::current()) {
         const auto hang = detector_.look(sightOf(page));
@@ -159,7 +160,7 @@ class HangWatchdog::Watch {
 
   /// The run is not used any more.
   void forgetRun() {
-    MutexLock lock(mutex_);
+    detail::base::MutexLock lock(mutex_);
     run_ = nullptr;
   }
 
@@ -172,7 +173,7 @@ class HangWatchdog::Watch {
     sight.phase = progress.phase;
     sight.activity = progress.activity;
     sight.usualStep = progress.medianStep;
-    sight.counts = !isPaused_.load(std::memory_order_relaxed) && !detail::isTraced();
+    sight.counts = !isPaused_.load(std::memory_order_relaxed) && !detail::process::isTraced();
     return sight;
   }
 
@@ -186,17 +187,18 @@ class HangWatchdog::Watch {
     if (!options_.endJob && anotherHasReported(states, now - hang.waited)) {
       return;
     }
-    const std::string phase = detail::runPhaseName(hang.phase);
+    const std::string phase = detail::process::runPhaseName(hang.phase);
     std::string text =
         phase.empty() ? std::string(kFirstWords) : "the phase " + phase + " has lasted ";
-    text += detail::secondsText(hang.waited);
-    text += hang.usual > 0 ? "; usual is " + detail::secondsText(hang.usual) : "";
-    text += (hang.usual > 0 ? ", the limit " : "; the limit is ") + detail::secondsText(hang.limit);
+    text += detail::metrics::secondsText(hang.waited);
+    text += hang.usual > 0 ? "; usual is " + detail::metrics::secondsText(hang.usual) : "";
+    text += (hang.usual > 0 ? ", the limit " : "; the limit is ") +
+            detail::metrics::secondsText(hang.limit);
     if (hang.idle < hang.limit) {
       text += "; zones, operators or collectives still begin and end";
     }
-    detail::noteError(text);
-    text += '\n' + detail::hangReport(states, now);
+    detail::process::noteError(text);
+    text += '\n' + detail::metrics::hangReport(states, now);
     text += options_.endJob ? "  the job ends now, as HangWatchdogOptions::endJob says\n" : "";
     write(own, text);
     if (options_.endJob) {
@@ -217,7 +219,7 @@ class HangWatchdog::Watch {
     }
     keep(states.back(), "dump",
          "what the ranks of this node do, as " + request.string() + " asks\n" +
-             detail::hangReport(states, Clock::system().wallSeconds()));
+             detail::metrics::hangReport(states, Clock::system().wallSeconds()));
     // Last, so that who waits until it is gone finds the report.
     std::filesystem::remove(request, error);
     cannotRemove_ = static_cast<bool>(error);
@@ -226,7 +228,7 @@ class HangWatchdog::Watch {
   /// Returns whether another rank of this node has reported since `since`: one report is enough.
   static bool anotherHasReported(const std::vector<RankState>& states, double since) {
     return std::any_of(states.begin(), states.end() - 1, [since](const RankState& state) {
-      return state.lastErrorTime > since && detail::startsWith(state.lastError, kFirstWords);
+      return state.lastErrorTime > since && detail::base::startsWith(state.lastError, kFirstWords);
     });
   }
 
@@ -248,11 +250,12 @@ class HangWatchdog::Watch {
     }
     if (!directory.empty()) {
       const std::string name =
-          kind + "-" + detail::hostName() + "-" + std::to_string(::getpid()) + ".txt";
+          kind + "-" + detail::base::hostName() + "-" + std::to_string(::getpid()) + ".txt";
       // A disk that refuses the file changes nothing.
-      static_cast<void>(detail::replaceFile(directory / detail::kStateFolder / name, text));
+      static_cast<void>(
+          detail::base::replaceFile(directory / detail::process::kStateFolder / name, text));
     }
-    MutexLock lock(mutex_);
+    detail::base::MutexLock lock(mutex_);
     if (run_ != nullptr && run_->isEnabled()) {
       run_->addText("steptape/" + kind, markdownOf(text), own.step);
     }
@@ -264,7 +267,7 @@ class HangWatchdog::Watch {
   const std::filesystem::path directory_;  // of the run; empty: this rank does not write it
   bool cannotRemove_ = false;              // the file of a request, which is answered only once
   std::atomic<bool> isPaused_{false};
-  Mutex mutex_;
+  detail::base::Mutex mutex_;
   SummaryWriter* run_ STEPTAPE_GUARDED_BY(mutex_);
 };
 
@@ -290,7 +293,7 @@ class HangWatchdog::Impl {
 
  private:
   std::shared_ptr<Watch> watch_;
-  std::optional<detail::LoopThread> thread_;
+  std::optional<detail::base::LoopThread> thread_;
 };
 
 HangWatchdog::HangWatchdog(DistributedWriter& writer, HangWatchdogOptions options)

@@ -12,22 +12,22 @@ namespace {
 
 /// Tells the state of the process which part of a step runs. Waiting does not change the phase.
 void notePart(std::size_t part) {
-  detail::StatePage* const page = detail::StatePage::current();
+  detail::process::StatePage* const page = detail::process::StatePage::current();
   if (page == nullptr || part == static_cast<std::size_t>(StepPart::kWait)) {
     return;
   }
   switch (static_cast<StepPart>(part)) {
     case StepPart::kInput:
-      page->setPhase(detail::RunPhase::kLoad);
+      page->setPhase(detail::process::RunPhase::kLoad);
       break;
     case StepPart::kForward:
-      page->setPhase(detail::RunPhase::kForward);
+      page->setPhase(detail::process::RunPhase::kForward);
       break;
     case StepPart::kBackward:
-      page->setPhase(detail::RunPhase::kBackward);
+      page->setPhase(detail::process::RunPhase::kBackward);
       break;
     default:
-      page->setPhase(detail::RunPhase::kStep);
+      page->setPhase(detail::process::RunPhase::kStep);
   }
 }
 
@@ -49,11 +49,11 @@ const char* stepPartName(StepPart part) {
   return "unknown";
 }
 
-detail::ZoneSite& StepTimes::Timer::zoneSite(StepPart part) {
-  static detail::ZoneSite sites[kStepParts] = {
-      detail::ZoneSite("input", SpanKind::kInput), detail::ZoneSite("forward"),
-      detail::ZoneSite("backward"), detail::ZoneSite("optimizer"),
-      detail::ZoneSite("wait for ranks", SpanKind::kWait)};
+detail::process::ZoneSite& StepTimes::Timer::zoneSite(StepPart part) {
+  static detail::process::ZoneSite sites[kStepParts] = {
+      detail::process::ZoneSite("input", SpanKind::kInput), detail::process::ZoneSite("forward"),
+      detail::process::ZoneSite("backward"), detail::process::ZoneSite("optimizer"),
+      detail::process::ZoneSite("wait for ranks", SpanKind::kWait)};
   return sites[static_cast<std::size_t>(part)];
 }
 

@@ -14,7 +14,7 @@
 #include "values/kinds/table_cells.h"
 #include "values/kinds/text.h"
 
-namespace steptape::detail {
+namespace steptape::detail::metrics {
 namespace {
 
 constexpr double kMilliseconds = 1e3;  // per second
@@ -62,7 +62,7 @@ void addSpread(StepBatch* batch, const std::string& prefix, const PartSpread& sp
 }
 
 std::string millisecondsCell(double seconds) {
-  return millisecondsText(std::llround(seconds * 1e9));
+  return values::millisecondsText(std::llround(seconds * 1e9));
 }
 
 std::vector<std::string> rowOf(const PartSpread& spread,
@@ -115,7 +115,7 @@ std::string partTable(const StragglerAnalysis& analysis,
     rows.push_back(rowOf(spread, nodeByRank));
   }
   rows.push_back(rowOf(analysis.work, nodeByRank));
-  return markdownTable({"a step's", "mean ms", "max ms", "slowest rank"}, rows);
+  return values::markdownTable({"a step's", "mean ms", "max ms", "slowest rank"}, rows);
 }
 
 std::string describeStraggler(const StragglerAnalysis& analysis,
@@ -133,4 +133,4 @@ std::string describeStraggler(const StragglerAnalysis& analysis,
   return text.str();
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::metrics

@@ -8,7 +8,7 @@
 #include "steptape/base/export.h"
 #include "steptape/log/step_batch.h"
 
-namespace steptape::detail {
+namespace steptape::detail::metrics {
 
 /// A part of a step by which the ranks' times are compared.
 struct TimedPart {
@@ -64,4 +64,4 @@ STEPTAPE_EXPORT std::string describeStraggler(const StragglerAnalysis& analysis,
                                               const std::vector<PartSeconds>& secondsByRank,
                                               const std::vector<std::string>& nodeByRank);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::metrics

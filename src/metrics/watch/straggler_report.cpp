@@ -16,17 +16,17 @@ constexpr char kPrefix[] = "straggler";
 
 const StragglerOptions& checked(const StragglerOptions& options) {
   if (options.everySteps < 1) {
-    detail::reject("everySteps = " + std::to_string(options.everySteps), "at least 1",
-                   "StragglerReport");
+    detail::base::reject("everySteps = " + std::to_string(options.everySteps), "at least 1",
+                         "StragglerReport");
   }
   if (std::isnan(options.threshold)) {
-    detail::reject("threshold = NaN", "a number", "StragglerReport");
+    detail::base::reject("threshold = NaN", "a number", "StragglerReport");
   }
   return options;
 }
 
-std::vector<detail::TimedPart> timedParts() {
-  std::vector<detail::TimedPart> parts;
+std::vector<detail::metrics::TimedPart> timedParts() {
+  std::vector<detail::metrics::TimedPart> parts;
   for (std::size_t i = 0; i < kStepParts; ++i) {
     const auto part = static_cast<StepPart>(i);
     parts.push_back({stepPartName(part), part != StepPart::kWait});
@@ -34,10 +34,10 @@ std::vector<detail::TimedPart> timedParts() {
   return parts;
 }
 
-detail::PartSeconds decode(const std::string& bytes, std::int64_t steps) {
+detail::metrics::PartSeconds decode(const std::string& bytes, std::int64_t steps) {
   StepTimes::Nanos nanos{};
   std::memcpy(nanos.data(), bytes.data(), sizeof nanos);
-  detail::PartSeconds seconds;
+  detail::metrics::PartSeconds seconds;
   for (const std::int64_t ofPart : nanos) {
     seconds.push_back(static_cast<double>(ofPart) * 1e-9 / static_cast<double>(steps));
   }
@@ -62,7 +62,7 @@ StragglerReport::~StragglerReport() {
 }
 
 void StragglerReport::endStep(std::int64_t step) {
-  detail::noteStep(step);
+  detail::process::noteStep(step);
   if (isUnderWay_ && hasArrived()) {
     finish();
   }
@@ -104,23 +104,25 @@ void StragglerReport::finish() {
 }
 
 void StragglerReport::write() {
-  std::vector<detail::PartSeconds> secondsByRank;
+  std::vector<detail::metrics::PartSeconds> secondsByRank;
   for (const std::string& bytes : nanosByRank_) {
     secondsByRank.push_back(decode(bytes, options_.everySteps));
   }
-  const detail::StragglerAnalysis analysis = detail::analyzeStragglers(timedParts(), secondsByRank);
+  const detail::metrics::StragglerAnalysis analysis =
+      detail::metrics::analyzeStragglers(timedParts(), secondsByRank);
   {
     StepBatch batch = writer_.atStep(gatheredStep_);
-    detail::addSlowest(&batch, kPrefix, analysis);
+    detail::metrics::addSlowest(&batch, kPrefix, analysis);
     if (options_.detailScalars) {
-      detail::addParts(&batch, kPrefix, analysis);
+      detail::metrics::addParts(&batch, kPrefix, analysis);
     }
   }
-  writer_.addText(std::string(kPrefix) + "/parts", detail::partTable(analysis, nodeByRank_),
-                  gatheredStep_);
+  writer_.addText(std::string(kPrefix) + "/parts",
+                  detail::metrics::partTable(analysis, nodeByRank_), gatheredStep_);
   if (analysis.slowdown > options_.threshold) {
     writer_.addText(std::string(kPrefix) + "/report",
-                    detail::describeStraggler(analysis, secondsByRank, nodeByRank_), gatheredStep_);
+                    detail::metrics::describeStraggler(analysis, secondsByRank, nodeByRank_),
+                    gatheredStep_);
   }
 }
 

@@ -6,7 +6,7 @@
 #include "base/utf8.h"
 #include "values/kinds/tag.h"
 
-namespace steptape::detail {
+namespace steptape::detail::metrics {
 
 void BandCharts::want(std::uint32_t tagId, const std::string& tag) {
   if (tagId >= isKnown_.size()) {
@@ -16,9 +16,10 @@ void BandCharts::want(std::uint32_t tagId, const std::string& tag) {
     return;
   }
   // The tag as the writer stores it: TensorBoard rejects a layout that is not UTF-8 completely.
-  const std::string name = replaceInvalidUtf8(tag);
+  const std::string name = base::replaceInvalidUtf8(tag);
   added_.categories.push_back(
-      {groupOf(name), {CustomScalarsChart::margin(name, {name, name + "/min", name + "/max"})}});
+      {values::groupOf(name),
+       {CustomScalarsChart::margin(name, {name, name + "/min", name + "/max"})}});
   isKnown_[tagId] = true;
 }
 
@@ -29,4 +30,4 @@ void BandCharts::write(SummaryWriter& writer) {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::metrics

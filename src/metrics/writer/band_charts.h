@@ -7,7 +7,7 @@
 
 #include "steptape/log/summary_writer.h"
 
-namespace steptape::detail {
+namespace steptape::detail::metrics {
 
 /// Adds a margin chart to a run's layout for each metric with ReducedOptions::band.
 ///
@@ -26,4 +26,4 @@ class BandCharts {
   CustomScalarsLayout added_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::metrics

@@ -21,25 +21,27 @@ namespace {
 /// @param claim The root's of the job's run, which holds it until its writer is open.
 SummaryWriter openLocalWriter(std::string& logDir,
                               const std::shared_ptr<Communicator>& communicator,
-                              const DistributedWriterOptions& options, detail::RunClaim* claim) {
+                              const DistributedWriterOptions& options,
+                              detail::log::RunClaim* claim) {
   if (!communicator) {
     throw Error(ErrorCode::kInvalidArgument,
                 "DistributedWriter: the communicator is null; give mpi::world() or, for one "
                 "process, std::make_shared<Communicator>()");
   }
   if (communicator->isRoot() && options.writer.occupied == OccupiedRun::kNewDirectory) {
-    *claim = detail::chooseRun(&logDir, options.writer);
+    *claim = detail::log::chooseRun(&logDir, options.writer);
   }
-  logDir = detail::valueOfRoot(*communicator, logDir);
-  if (detail::StatePage* const page = detail::StatePage::current()) {
-    page->noteLogDirectory(detail::placeOf(logDir).directory);
+  logDir = detail::metrics::valueOfRoot(*communicator, logDir);
+  if (detail::process::StatePage* const page = detail::process::StatePage::current()) {
+    page->noteLogDirectory(detail::log::placeOf(logDir).directory);
   }
   const bool isPerRank = options.rankPolicy == RankPolicy::kPerRank;
   WriterOptions writer = options.writer;
   writer.enabled = writer.enabled && (isPerRank || communicator->isRoot());
   const std::string directory =
       isPerRank ? logDir + "/" + rankRunName(communicator->rank()) : logDir;
-  return detail::openOnAllRanks(*communicator, [&] { return SummaryWriter(directory, writer); });
+  return detail::metrics::openOnAllRanks(*communicator,
+                                         [&] { return SummaryWriter(directory, writer); });
 }
 
 Status firstFailure(std::initializer_list<Status> results) {
@@ -65,16 +67,16 @@ class DistributedWriter::Impl {
   /// Opens the job's run next to the ranks' sub-runs. Collective.
   void openJobWriter(const std::string& logDir, WriterOptions options) {
     options.enabled = options.enabled && communicator_->isRoot();
-    jobWriter_.emplace(
-        detail::openOnAllRanks(*communicator_, [&] { return SummaryWriter(logDir, options); }));
+    jobWriter_.emplace(detail::metrics::openOnAllRanks(
+        *communicator_, [&] { return SummaryWriter(logDir, options); }));
   }
 
-  detail::ReducedRuns runs() {
-    return jobWriter_ ? detail::ReducedRuns{*jobWriter_, &localWriter_}
-                      : detail::ReducedRuns{localWriter_, nullptr};
+  detail::metrics::ReducedRuns runs() {
+    return jobWriter_ ? detail::metrics::ReducedRuns{*jobWriter_, &localWriter_}
+                      : detail::metrics::ReducedRuns{localWriter_, nullptr};
   }
 
-  detail::ReducedLog& log() { return log_; }
+  detail::metrics::ReducedLog& log() { return log_; }
   SummaryWriter& localWriter() { return localWriter_; }
   std::optional<SummaryWriter>& jobWriter() { return jobWriter_; }
   const std::shared_ptr<Communicator>& communicator() const { return communicator_; }
@@ -82,7 +84,7 @@ class DistributedWriter::Impl {
 
  private:
   std::shared_ptr<Communicator> communicator_;
-  detail::ReducedLog log_;
+  detail::metrics::ReducedLog log_;
   RankPolicy policy_;
   SummaryWriter localWriter_;
   std::optional<SummaryWriter> jobWriter_;  // only for kPerRank; else the local writer is the job's
@@ -90,7 +92,7 @@ class DistributedWriter::Impl {
 
 DistributedWriter::DistributedWriter(std::string logDir, std::shared_ptr<Communicator> communicator,
                                      DistributedWriterOptions options) {
-  detail::RunClaim claim;
+  detail::log::RunClaim claim;
   SummaryWriter local = openLocalWriter(logDir, communicator, options, &claim);
   impl_ = std::make_unique<Impl>(std::move(local), std::move(communicator), options);
   local_ = &impl_->localWriter();
@@ -131,7 +133,7 @@ void DistributedWriter::addReduced(std::string_view tag, double value, std::int6
 }
 
 void DistributedWriter::reduce(std::int64_t step) {
-  detail::noteStep(step);
+  detail::process::noteStep(step);
   impl_->log().reduce(step, impl_->runs());
 }
 

@@ -5,12 +5,12 @@
 
 #include "ranks/communicator/run_on_all_ranks.h"
 
-namespace steptape::detail {
+namespace steptape::detail::metrics {
 
 SummaryWriter openOnAllRanks(Communicator& communicator,
                              const std::function<SummaryWriter()>& open) {
   std::optional<SummaryWriter> writer;
-  runOnAllRanks(communicator, "open a run", [&] { writer.emplace(open()); });
+  ranks::runOnAllRanks(communicator, "open a run", [&] { writer.emplace(open()); });
   return std::move(*writer);
 }
 
@@ -18,4 +18,4 @@ std::string valueOfRoot(Communicator& communicator, const std::string& value) {
   return communicator.broadcastObject(value, 0);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::metrics

@@ -8,7 +8,7 @@
 #include "steptape/log/summary_writer.h"
 #include "steptape/ranks/communicator.h"
 
-namespace steptape::detail {
+namespace steptape::detail::metrics {
 
 /// Calls `open` on every rank and returns its writer if it succeeded on all. Collective.
 ///
@@ -19,4 +19,4 @@ SummaryWriter openOnAllRanks(Communicator& communicator,
 /// Returns the root's `value` on every rank. Collective.
 STEPTAPE_EXPORT std::string valueOfRoot(Communicator& communicator, const std::string& value);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::metrics

@@ -3,7 +3,7 @@
 
 #include "values/kinds/tag.h"
 
-namespace steptape::detail {
+namespace steptape::detail::metrics {
 
 void RankValueSummaries::describe(std::uint32_t tagId, const ReducedOptions& options) {
   if (options.percentiles.empty() && !options.perRankHistogram) {
@@ -23,8 +23,8 @@ void RankValueSummaries::add(SummaryWriter& writer, std::int64_t step, const std
   ScalarOptions scalarOptions;
   scalarOptions.wallTime = wallTime;
   for (const double percentile : wanted.percentiles) {
-    writer.addScalar(tag + percentileSuffix(percentile), percentileOf(values, percentile), step,
-                     scalarOptions);
+    writer.addScalar(tag + values::percentileSuffix(percentile), percentileOf(values, percentile),
+                     step, scalarOptions);
   }
   if (!wanted.histogram) {
     return;
@@ -41,4 +41,4 @@ void RankValueSummaries::add(SummaryWriter& writer, std::int64_t step, const std
   writer.addHistogram(tag + "/ranks", numbers, step, options);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::metrics

@@ -11,7 +11,7 @@
 
 #include "metrics/reduce/rank_values.h"
 
-namespace steptape::detail {
+namespace steptape::detail::metrics {
 
 /// Writes summaries of the values of all ranks: percentiles as `<tag>/p50`, the histogram as
 /// `<tag>/ranks`.
@@ -34,4 +34,4 @@ class RankValueSummaries {
   std::vector<Wanted> wantedByTag_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::metrics

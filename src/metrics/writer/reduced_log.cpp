@@ -10,7 +10,7 @@
 
 #include "log/writer/deferred_scalars.h"
 
-namespace steptape::detail {
+namespace steptape::detail::metrics {
 
 ReducedLog::ReducedLog(std::shared_ptr<Communicator> communicator, ReduceMode mode,
                        ErrorListener onError)
@@ -81,7 +81,7 @@ void ReducedLog::end(const ReducedRuns& runs) noexcept {
   try {
     const Status status = settle(runs);
     if (!status.ok() && status.code() == ErrorCode::kResourceExhausted) {
-      DeferredScalars::noteLost(runs.job, std::bad_alloc(), metrics);
+      log::DeferredScalars::noteLost(runs.job, std::bad_alloc(), metrics);
     } else {
       report(status);
     }
@@ -136,4 +136,4 @@ void ReducedLog::report(const Status& status) const {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::metrics

@@ -19,7 +19,7 @@
 #include "metrics/writer/rank_value_summaries.h"
 #include "metrics/writer/reduced_scalars.h"
 
-namespace steptape::detail {
+namespace steptape::detail::metrics {
 
 /// The destinations of reduced metrics.
 struct ReducedRuns {
@@ -68,4 +68,4 @@ class ReducedLog {
   std::vector<RankValue> rankValues_;  // of one metric
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::metrics

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-namespace steptape::detail {
+namespace steptape::detail::metrics {
 namespace {
 
 struct StatisticSeries {
@@ -24,7 +24,7 @@ constexpr std::array<StatisticSeries, 6> kStatistics{{
 }};
 
 /// Reports, once per run, a metric whose weights are 0 on all ranks.
-void reportMissing(const MetricTotals& totals, DeferredScalars::Sink& sink) {
+void reportMissing(const MetricTotals& totals, log::DeferredScalars::Sink& sink) {
   for (std::size_t place = 0; place < totals.layout->size(); ++place) {
     if (!totals.hasValue(place)) {
       sink.reportOnce(
@@ -96,9 +96,9 @@ void ReducedScalars::write(SummaryWriter& writer, std::shared_ptr<const MetricTo
   }
   const std::int64_t step = totals->step;
   const std::size_t bytes = totals->bytes();
-  DeferredScalars::add(
+  log::DeferredScalars::add(
       writer, step, points_->size(), bytes,
-      [points = points_, totals = std::move(totals), of = of_](DeferredScalars::Sink& sink) {
+      [points = points_, totals = std::move(totals), of = of_](log::DeferredScalars::Sink& sink) {
         // Metrics with an explicit time come first: each time is a separate event.
         if (!totals->wallTimes.empty()) {
           addPoints(*points, *totals, true, sink);
@@ -131,7 +131,7 @@ bool ReducedScalars::addAtOnce(SummaryWriter& writer, const Points& points,
 }
 
 void ReducedScalars::addPoints(const Points& points, const MetricTotals& totals, bool ownWallTimes,
-                               DeferredScalars::Sink& sink) {
+                               log::DeferredScalars::Sink& sink) {
   for (const Point& point : points) {
     const std::optional<double> wallTime = totals.wallTime(point.place);
     if (wallTime.has_value() == ownWallTimes && totals.hasValue(point.place)) {
@@ -140,4 +140,4 @@ void ReducedScalars::addPoints(const Points& points, const MetricTotals& totals,
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::metrics

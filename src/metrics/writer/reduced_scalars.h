@@ -13,7 +13,7 @@
 #include "log/writer/deferred_scalars.h"
 #include "metrics/reduce/metric_totals.h"
 
-namespace steptape::detail {
+namespace steptape::detail::metrics {
 
 /// Writes a metric's mean under its tag, and its statistics under `<tag>/min` and so on.
 ///
@@ -60,7 +60,7 @@ class ReducedScalars {
   /// @return whether it has.
   static bool addAtOnce(SummaryWriter& writer, const Points& points, const MetricTotals& totals);
   static void addPoints(const Points& points, const MetricTotals& totals, bool ownWallTimes,
-                        DeferredScalars::Sink& sink);
+                        log::DeferredScalars::Sink& sink);
 
   const Of of_;
   std::vector<Series> seriesByTag_;
@@ -70,4 +70,4 @@ class ReducedScalars {
   std::shared_ptr<const Points> points_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::metrics

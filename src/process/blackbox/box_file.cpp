@@ -14,7 +14,7 @@
 
 #include "base/got_expected.h"
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 
 Status boxError(const char* what, const std::string& path, int error) {
   return {ErrorCode::kIoError, "black box: cannot " + std::string(what) + " " + path + ": " +
@@ -180,8 +180,8 @@ Status readBoxFile(const BoxName& box, const std::string& part, std::size_t most
   if (::fstat(descriptor, &status) != 0) {
     result = boxError("read", path, errno);
   } else if (!S_ISREG(status.st_mode) || status.st_uid != ::getuid()) {
-    result = {ErrorCode::kDataLoss,
-              "black box: " + path + ": " + gotExpected("something else", "a file of this user")};
+    result = {ErrorCode::kDataLoss, "black box: " + path + ": " +
+                                        base::gotExpected("something else", "a file of this user")};
   } else {
     bytes->resize(std::min<std::size_t>(most, static_cast<std::size_t>(status.st_size)));
     std::size_t done = 0;
@@ -223,4 +223,4 @@ Status continueBoxFile(const BoxName& box, const std::string& part, std::uint64_
   return error == 0 ? Status() : boxError("write to", file.path_, error);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

@@ -13,7 +13,7 @@
 #include "process/blackbox/box_folder.h"
 #include "process/blackbox/box_header.h"
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 
 /// A file of this process's black box: it is appended to, or parts of it are mapped.
 ///
@@ -101,4 +101,4 @@ STEPTAPE_EXPORT bool hasBoxFile(const BoxName& box, const std::string& part);
 STEPTAPE_EXPORT Status continueBoxFile(const BoxName& box, const std::string& part,
                                        std::uint64_t at, std::string_view bytes);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

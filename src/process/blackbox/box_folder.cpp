@@ -12,7 +12,7 @@
 
 #include "base/directory_entries.h"
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 namespace {
 
 constexpr std::string_view kPrefix = "steptape-";
@@ -101,9 +101,9 @@ std::vector<BoxName> listBoxes(const std::string& folder) {
   }
   const std::uint64_t user = ::getuid();
   const std::string prefix = std::string(kPrefix) + std::to_string(user) + "-";
-  std::vector<DirectoryEntry> entries;
-  listDirectory(folder, &entries);
-  for (const DirectoryEntry& entry : entries) {
+  std::vector<base::DirectoryEntry> entries;
+  base::listDirectory(folder, &entries);
+  for (const base::DirectoryEntry& entry : entries) {
     std::uint64_t number = 0;
     if (readNumber(entry.name, prefix, &number)) {
       boxes.push_back({folder, user, number});
@@ -114,4 +114,4 @@ std::vector<BoxName> listBoxes(const std::string& folder) {
   return boxes;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

@@ -7,7 +7,7 @@
 
 #include "steptape/base/export.h"
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 
 /// Returns the folder of the black boxes, `/dev/shm`; empty if there is none.
 ///
@@ -39,4 +39,4 @@ struct BoxName {
 /// @throws std::bad_alloc
 STEPTAPE_EXPORT std::vector<BoxName> listBoxes(const std::string& folder);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

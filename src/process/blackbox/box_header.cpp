@@ -19,7 +19,7 @@
 #include "base/process_stat.h"
 #include "base/whole_file.h"
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 namespace {
 
 constexpr std::size_t kCheckedBytes = offsetof(BoxHeader, crc);
@@ -32,7 +32,7 @@ void copyText(std::string_view text, std::array<char, kSize>* field) {
 
 std::string bootId() {
   std::string text;
-  if (!readWholeFile("/proc/sys/kernel/random/boot_id", text).ok()) {
+  if (!base::readWholeFile("/proc/sys/kernel/random/boot_id", text).ok()) {
     return {};
   }
   while (!text.empty() && text.back() == '\n') {
@@ -44,7 +44,7 @@ std::string bootId() {
 /// Returns when a process started, in clock ticks after the boot; 0 if there is no such process, or
 /// if it has ended.
 std::uint64_t startOf(const std::string& process) {
-  const std::optional<ProcessStat> stat = readProcessStat(process);
+  const std::optional<base::ProcessStat> stat = base::readProcessStat(process);
   return stat && !stat->hasEnded() ? stat->start : 0;
 }
 
@@ -70,7 +70,7 @@ BoxHeader headerOfThisProcess() {
   header.processStart = startOf("self");
   header.created = Clock::system().wallSeconds();
   copyText(bootId(), &header.boot);
-  copyText(hostName(), &header.host);
+  copyText(base::hostName(), &header.host);
   copyText(programPath(), &header.program);
   return header;
 }
@@ -79,14 +79,14 @@ std::string encodeBoxHeader(BoxHeader header, std::string_view part) {
   copyText(part, &header.part);
   std::string bytes(BoxHeader::kBytes, '\0');
   std::memcpy(bytes.data(), &header, sizeof(header));
-  header.crc = crc32c(std::string_view(bytes).substr(0, kCheckedBytes)).value();
+  header.crc = base::crc32c(std::string_view(bytes).substr(0, kCheckedBytes)).value();
   std::memcpy(bytes.data(), &header, sizeof(header));
   return bytes;
 }
 
 Status decodeBoxHeader(std::string_view bytes, std::string_view part, BoxHeader* header) {
   const auto damaged = [](const std::string& got, const std::string& expected) {
-    return Status(ErrorCode::kDataLoss, "black box: " + gotExpected(got, expected));
+    return Status(ErrorCode::kDataLoss, "black box: " + base::gotExpected(got, expected));
   };
   if (bytes.size() < BoxHeader::kBytes) {
     return damaged(std::to_string(bytes.size()) + " bytes",
@@ -104,7 +104,7 @@ Status decodeBoxHeader(std::string_view bytes, std::string_view part, BoxHeader*
                    "version " + std::to_string(BoxHeader::kVersion) +
                        "; read it with the release of Steptape that wrote it");
   }
-  if (header->crc != crc32c(bytes.substr(0, kCheckedBytes)).value()) {
+  if (header->crc != base::crc32c(bytes.substr(0, kCheckedBytes)).value()) {
     return damaged("a wrong checksum of the header", "an undamaged file");
   }
   if (BoxHeader::textOf(header->part) != part) {
@@ -126,4 +126,4 @@ bool isKnownToLive(const BoxHeader& header) {
   return header.processStart != 0 && startOf(std::to_string(header.pid)) == header.processStart;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

@@ -10,7 +10,7 @@
 #include "steptape/base/export.h"
 #include "steptape/base/status.h"
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 
 /// The first bytes of every file of a black box: which process wrote it, and on which machine.
 ///
@@ -68,4 +68,4 @@ STEPTAPE_EXPORT bool isOfThisBoot(const BoxHeader& header);
 /// container, for example.
 STEPTAPE_EXPORT bool isKnownToLive(const BoxHeader& header);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

@@ -33,7 +33,7 @@ __attribute__((weak)) void __msan_init();
 // NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 }
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 namespace {
 
 constexpr std::array<int, 5> kFatalSignals{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
@@ -401,17 +401,17 @@ void catchFatalSignals(StatePage& page) noexcept {
 }
 
 void keepModules(StatePage& page) noexcept {
-  static Mutex mutex;
+  static base::Mutex mutex;
   static std::uint64_t keptChanges STEPTAPE_GUARDED_BY(mutex) = 0;
   static StatePage* keptPage STEPTAPE_GUARDED_BY(mutex) = nullptr;
-  MutexLock lock(mutex);
+  base::MutexLock lock(mutex);
   const std::uint64_t changes = libraryChanges();
   if (keptPage == &page && keptChanges == changes) {
     return;
   }
   try {
     std::string maps;
-    if (!readWholeFile("/proc/self/maps", maps).ok()) {
+    if (!base::readWholeFile("/proc/self/maps", maps).ok()) {
       return;
     }
     ModuleStore modules(page);
@@ -462,4 +462,4 @@ void SignalStack::install() noexcept {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

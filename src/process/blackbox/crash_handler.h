@@ -8,7 +8,7 @@
 // Notes signals that end this process in its state: which signal, where, sent by whom, and the
 // stack. Then the signal takes the way that it would have taken without this.
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 
 class StatePage;
 
@@ -49,4 +49,4 @@ class SignalStack {
   void* memory_ = nullptr;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

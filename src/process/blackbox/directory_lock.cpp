@@ -29,7 +29,7 @@
 #include "process/blackbox/box_header.h"
 #include "process/blackbox/job_identity.h"
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 namespace {
 
 constexpr const char* kName = "/.steptape_owner";
@@ -52,7 +52,7 @@ struct Owner {
   /// Of a file that is none of ours, everything is unknown.
   static Owner decode(std::string text) {
     Owner owner;
-    if (startsWith(text, kMagic)) {
+    if (base::startsWith(text, kMagic)) {
       text.erase(0, kMagic.size());
       const std::size_t end = std::min(text.find('\n'), text.size());
       owner.boot = text.substr(0, end);
@@ -64,15 +64,15 @@ struct Owner {
 };
 
 /// Opens the file of an owner. That of another user may be readable only.
-FileDescriptor openOwner(const std::string& path) {
+base::FileDescriptor openOwner(const std::string& path) {
   int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   if (descriptor < 0 && (errno == EACCES || errno == EPERM)) {
     descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   }
-  return FileDescriptor(descriptor);
+  return base::FileDescriptor(descriptor);
 }
 
-Owner readOwner(const FileDescriptor& file) {
+Owner readOwner(const base::FileDescriptor& file) {
   std::string text(4096, '\0');
   const ssize_t bytes = ::pread(file.number(), text.data(), text.size(), 0);
   text.resize(bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
@@ -80,7 +80,7 @@ Owner readOwner(const FileDescriptor& file) {
 }
 
 /// Whether the file begins with `text`. Allocates nothing.
-bool hasText(const FileDescriptor& file, const std::string& text) noexcept {
+bool hasText(const base::FileDescriptor& file, const std::string& text) noexcept {
   std::array<char, 4096> bytes;
   const std::size_t compared = std::min(text.size(), bytes.size());
   return file.isOpen() &&
@@ -88,7 +88,7 @@ bool hasText(const FileDescriptor& file, const std::string& text) noexcept {
          std::memcmp(bytes.data(), text.data(), compared) == 0;
 }
 
-bool isNameOf(const FileDescriptor& file, const std::string& path) {
+bool isNameOf(const base::FileDescriptor& file, const std::string& path) {
   struct stat ofFile {};
   struct stat ofPath {};
   return ::fstat(file.number(), &ofFile) == 0 && ::lstat(path.c_str(), &ofPath) == 0 &&
@@ -98,18 +98,18 @@ bool isNameOf(const FileDescriptor& file, const std::string& path) {
 /// @return the time of the last change, in nanoseconds; -1 if it is not known.
 std::int64_t changeOf(const std::string& path) {
   // Network file systems ask the server when a file is opened, and not always at stat().
-  const FileDescriptor file = openOwner(path);
+  const base::FileDescriptor file = openOwner(path);
   struct stat status {};
   return file.isOpen() && ::fstat(file.number(), &status) == 0 ? nanosOf(status.st_mtim) : -1;
 }
 
 /// Opens the file of an owner, or makes an empty one.
-FileDescriptor openOrMakeOwner(const std::string& path) {
+base::FileDescriptor openOrMakeOwner(const std::string& path) {
   constexpr unsigned kAnyNewFile = 0666;  // umask(2) removes some of them
   const int descriptor =
       ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, kAnyNewFile);
   return descriptor < 0 && (errno == EACCES || errno == EPERM) ? openOwner(path)
-                                                               : FileDescriptor(descriptor);
+                                                               : base::FileDescriptor(descriptor);
 }
 
 /// Waits until it is known whether the process of another machine still renews its file.
@@ -137,7 +137,7 @@ bool isRenewed(const std::string& path, const DirectoryLock::Times& times) {
 }
 
 /// @return 0 or an errno.
-int writeOwner(const FileDescriptor& file, const std::string& text) {
+int writeOwner(const base::FileDescriptor& file, const std::string& text) {
   // The end first, so that the text is never followed by the rest of a longer one.
   if (::ftruncate(file.number(), 0) != 0) {
     return errno;
@@ -148,12 +148,12 @@ int writeOwner(const FileDescriptor& file, const std::string& text) {
 
 /// Takes the file from nobody, or from a process that has ended.
 /// @return the file; closed with `holder` or `problem` set.
-FileDescriptor take(const std::string& path, const std::string& text,
-                    const DirectoryLock::Times& times, DirectoryLock::Result* result) {
+base::FileDescriptor take(const std::string& path, const std::string& text,
+                          const DirectoryLock::Times& times, DirectoryLock::Result* result) {
   const std::string boot = Owner::decode(text).boot;
   constexpr int kTries = 100;  // others may come and go meanwhile
   for (int i = 0; i < kTries; ++i) {
-    FileDescriptor file = openOrMakeOwner(path);
+    base::FileDescriptor file = openOrMakeOwner(path);
     if (!file.isOpen()) {
       result->problem = boxError("open", path, errno);
       return {};
@@ -189,7 +189,7 @@ FileDescriptor take(const std::string& path, const std::string& text,
 struct DirectoryLock::Held {
   std::string path;
   std::string text;
-  FileDescriptor file;
+  base::FileDescriptor file;
   pid_t process = ::getpid();
   bool isLost = false;
 
@@ -202,7 +202,7 @@ struct DirectoryLock::Held {
     if (!isOurs()) {
       // Removed with its directory, or taken by another machine that saw it unchanged for long.
       isLost = true;
-      const FileDescriptor other = openOwner(path);
+      const base::FileDescriptor other = openOwner(path);
       if (other.isOpen()) {
         std::fprintf(stderr, "steptape: %s now belongs to %s: two jobs write in its directory\n",
                      path.c_str(), readOwner(other).describe().c_str());
@@ -216,12 +216,12 @@ struct DirectoryLock::Held {
 /// The locks of this process, and the thread that renews them. Never destroyed: writers with static
 /// storage may outlive it.
 struct DirectoryLock::Registry {
-  Mutex mutex;
+  base::Mutex mutex;
   std::map<std::string, std::weak_ptr<DirectoryLock>> locks STEPTAPE_GUARDED_BY(mutex);
   std::map<const Held*, std::shared_ptr<Held>> held STEPTAPE_GUARDED_BY(mutex);
   std::set<std::string> underWay STEPTAPE_GUARDED_BY(mutex);  // keys that a thread acquires
-  CondVar changed;
-  std::unique_ptr<LoopThread> thread STEPTAPE_GUARDED_BY(mutex);
+  base::CondVar changed;
+  std::unique_ptr<base::LoopThread> thread STEPTAPE_GUARDED_BY(mutex);
 
   static Registry& instance() {
     static Registry* const kRegistry = [] {
@@ -242,7 +242,7 @@ struct DirectoryLock::Registry {
   static void afterForkInChild() STEPTAPE_THREAD_ANNOTATION(no_thread_safety_analysis) {
     Registry& registry = instance();
     for (const auto& [key, held] : registry.held) {
-      held->file = FileDescriptor();
+      held->file = base::FileDescriptor();
     }
     registry.held.clear();
     registry.locks.clear();
@@ -255,7 +255,7 @@ struct DirectoryLock::Registry {
   void renewAll() {
     std::vector<std::shared_ptr<Held>> all;
     try {
-      const MutexLock lock(mutex);
+      const base::MutexLock lock(mutex);
       for (const auto& [key, each] : held) {
         all.push_back(each);
       }
@@ -276,7 +276,7 @@ struct DirectoryLock::Registry {
       return;
     }
     try {
-      thread = std::make_unique<LoopThread>("steptape-owner", [this, renewal] {
+      thread = std::make_unique<base::LoopThread>("steptape-owner", [this, renewal] {
         renewAll();
         return std::chrono::steady_clock::now() + renewal;
       });
@@ -292,7 +292,7 @@ struct DirectoryLock::Registry {
     /// @param known Set to the lock if the process has it; then there is no turn.
     Turn(std::string key, std::shared_ptr<DirectoryLock>* known) : key_(std::move(key)) {
       Registry& registry = instance();
-      const MutexLock lock(registry.mutex);
+      const base::MutexLock lock(registry.mutex);
       while (true) {
         const auto found = registry.locks.find(key_);
         if (found != registry.locks.end()) {
@@ -313,7 +313,7 @@ struct DirectoryLock::Registry {
     ~Turn() {
       if (isTaken_) {
         Registry& registry = instance();
-        const MutexLock lock(registry.mutex);
+        const base::MutexLock lock(registry.mutex);
         registry.underWay.erase(key_);
         registry.changed.notifyAll();
       }
@@ -352,7 +352,7 @@ DirectoryLock::Result DirectoryLock::acquire(const std::string& directory,
   }
   result.lock.reset(new DirectoryLock(held));
   Registry& registry = Registry::instance();
-  const MutexLock lock(registry.mutex);
+  const base::MutexLock lock(registry.mutex);
   registry.locks[turn.key()] = result.lock;
   registry.held[held.get()] = std::move(held);
   registry.startThread(times.renewal);
@@ -360,10 +360,10 @@ DirectoryLock::Result DirectoryLock::acquire(const std::string& directory,
 }
 
 DirectoryLock::~DirectoryLock() {
-  std::unique_ptr<LoopThread> ending;
+  std::unique_ptr<base::LoopThread> ending;
   {
     Registry& registry = Registry::instance();
-    const MutexLock lock(registry.mutex);
+    const base::MutexLock lock(registry.mutex);
     registry.held.erase(held_.get());
     if (held_->process != ::getpid()) {
       return;
@@ -383,4 +383,4 @@ DirectoryLock::~DirectoryLock() {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

@@ -8,7 +8,7 @@
 #include "steptape/base/export.h"
 #include "steptape/base/status.h"
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 
 /// Shows other processes, also those of other machines, that this one writes in a directory.
 ///
@@ -63,4 +63,4 @@ class STEPTAPE_EXPORT DirectoryLock {
   const std::shared_ptr<Held> held_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

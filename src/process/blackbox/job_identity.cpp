@@ -7,7 +7,7 @@
 
 #include "base/host_name.h"
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 namespace {
 
 struct Scheduler {
@@ -66,7 +66,7 @@ JobIdentity JobIdentity::ofThisProcess(const VariableLookup& variable) {
     identity.step = textOf(variable, "SLURM_STEP_ID");
   }
   identity.user = std::to_string(::getuid());
-  identity.process = "process " + std::to_string(::getpid()) + " on " + hostName();
+  identity.process = "process " + std::to_string(::getpid()) + " on " + base::hostName();
   return identity;
 }
 
@@ -164,4 +164,4 @@ std::string schedulerJobLabel() {
   return schedulerJobLabel(variableOfProcess);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

@@ -7,7 +7,7 @@
 
 #include "steptape/base/export.h"
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 
 /// Returns the value of an environment variable, or null.
 using VariableLookup = std::function<const char*(const char*)>;
@@ -59,4 +59,4 @@ STEPTAPE_EXPORT std::string schedulerJobLabel();
 /// Returns the scheduler's job that this process runs in, such as "41"; empty if there is none.
 std::string schedulerJobNumber(const VariableLookup& variable);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

@@ -14,7 +14,7 @@
 
 // Calls only what a signal handler may call: opendir() would allocate.
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 namespace {
 
 constexpr int kMostDepth = 8;
@@ -54,7 +54,7 @@ std::int64_t killsOfGroup(int group, bool isVersion2) noexcept {
   if (bytes <= 0) {
     return -1;
   }
-  const auto kills = numberAfter({text.data(), static_cast<std::size_t>(bytes)}, "oom_kill ");
+  const auto kills = base::numberAfter({text.data(), static_cast<std::size_t>(bytes)}, "oom_kill ");
   return kills ? static_cast<std::int64_t>(*kills) : -1;
 }
 
@@ -120,4 +120,4 @@ std::int64_t KernelKills::count() const noexcept {
   return kills;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

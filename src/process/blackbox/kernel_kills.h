@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 
 /// Counts the processes of a control group that the kernel has killed because memory ran out.
 ///
@@ -30,4 +30,4 @@ class KernelKills {
   bool withInnerGroups_ = false;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

@@ -16,7 +16,7 @@
 #include "base/directory_entries.h"
 #include "base/mutex.h"
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 namespace {
 
 constexpr const char* kId = "id";
@@ -29,7 +29,7 @@ std::uint64_t randomNumber() {
 /// The box of this process and the numbers of all that it has. Never destroyed: writers with static
 /// storage may outlive it.
 struct BoxesOfProcess {
-  Mutex mutex;
+  base::Mutex mutex;
   std::weak_ptr<ProcessBox> current STEPTAPE_GUARDED_BY(mutex);
   // A POSIX lock ends when its process closes any descriptor of the file. So these are never
   // opened again, also not by claim().
@@ -59,9 +59,9 @@ bool hasOtherParts(const BoxName& box) {
   const std::string id = box.pathOf(kId);
   const std::string idName = id.substr(id.rfind('/') + 1);
   const std::string prefix = idName.substr(0, idName.size() - std::string_view(kId).size());
-  std::vector<DirectoryEntry> entries;
-  listDirectory(box.folder, &entries);
-  return std::any_of(entries.begin(), entries.end(), [&](const DirectoryEntry& entry) {
+  std::vector<base::DirectoryEntry> entries;
+  base::listDirectory(box.folder, &entries);
+  return std::any_of(entries.begin(), entries.end(), [&](const base::DirectoryEntry& entry) {
     return entry.name != idName && entry.name.compare(0, prefix.size(), prefix) == 0;
   });
 }
@@ -97,7 +97,7 @@ bool isRemoved(const BoxFile& file) {
 
 std::shared_ptr<ProcessBox> ProcessBox::acquire(Status* why) {
   const std::string folder = boxFolder();
-  MutexLock lock(boxes().mutex);
+  base::MutexLock lock(boxes().mutex);
   if (auto known = boxes().current.lock()) {
     if (known->isOurs() && known->name().folder == folder) {
       return known;
@@ -149,7 +149,7 @@ DeadBox::~DeadBox() {
 
 DeadBox::State DeadBox::claim(const BoxName& name) {
   {
-    MutexLock lock(boxes().mutex);
+    base::MutexLock lock(boxes().mutex);
     if (boxes().numbers.count(name.number) > 0) {
       return State::kLives;
     }
@@ -196,4 +196,4 @@ void DeadBox::remove(std::initializer_list<const char*> parts) {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

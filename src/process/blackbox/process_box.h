@@ -12,7 +12,7 @@
 #include "process/blackbox/box_folder.h"
 #include "process/blackbox/box_header.h"
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 
 /// The black box of this process: a set of files, usually in memory (tmpfs), that outlive the
 /// process however it ends, and from which another process reads what was lost.
@@ -90,4 +90,4 @@ class STEPTAPE_EXPORT DeadBox {
   int descriptor_ = -1;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

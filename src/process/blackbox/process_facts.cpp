@@ -12,7 +12,7 @@
 #include "base/whole_file.h"
 #include "process/blackbox/job_identity.h"
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 namespace {
 
 /// Returns the number in the first of the variables that holds one; -1 if none does.
@@ -32,7 +32,7 @@ int numberIn(std::initializer_list<const char*> variables) {
 
 std::string textOfFile(const std::string& path) {
   std::string text;
-  return readWholeFile(path, text).ok() ? text : std::string();
+  return base::readWholeFile(path, text).ok() ? text : std::string();
 }
 
 /// Returns the number at the start of `text`; -1 if there is none, as for "max".
@@ -66,7 +66,7 @@ struct MemoryGroup {
 
 /// Returns the group with the lowest limit, and of equal ones the outermost: all processes of a job
 /// then look at the same one, which outlives each of them. Without a limit, the innermost.
-MemoryGroup memoryGroupOf(const ControlGroupDirectories& groups) {
+MemoryGroup memoryGroupOf(const base::ControlGroupDirectories& groups) {
   MemoryGroup found;
   for (const std::string& directory : groups.directories) {
     const char* const file = groups.isVersion2 ? "/memory.max" : "/memory.limit_in_bytes";
@@ -87,8 +87,8 @@ KernelKills killsOf(const MemoryGroup& group, bool isVersion2) {
 }
 
 /// Looked for once: a process rarely changes its group.
-const ControlGroupDirectories& ownMemoryGroups() {
-  static const auto kGroups = ControlGroupDirectories::find("memory", "/proc", "/sys");
+const base::ControlGroupDirectories& ownMemoryGroups() {
+  static const auto kGroups = base::ControlGroupDirectories::find("memory", "/proc", "/sys");
   return kGroups;
 }
 
@@ -119,10 +119,10 @@ std::string commandLine() {
 }
 
 bool isTraced() {
-  return numberAfter(textOfFile("/proc/self/status"), "TracerPid:").value_or(0) > 0;
+  return base::numberAfter(textOfFile("/proc/self/status"), "TracerPid:").value_or(0) > 0;
 }
 
-MemoryUse measureMemory(const ControlGroupDirectories& groups) {
+MemoryUse measureMemory(const base::ControlGroupDirectories& groups) {
   MemoryUse use;
   use.residentBytes = residentBytes();
   const MemoryGroup group = memoryGroupOf(groups);
@@ -140,8 +140,8 @@ MemoryUse measureMemory() {
 }
 
 KernelKills kernelKillsOfOwnGroup() {
-  const ControlGroupDirectories& groups = ownMemoryGroups();
+  const base::ControlGroupDirectories& groups = ownMemoryGroups();
   return killsOf(memoryGroupOf(groups), groups.isVersion2);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

@@ -10,7 +10,7 @@
 
 // What the operating system and the launcher tell about this process.
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 
 /// Numbers are -1 and the text is empty if unknown.
 struct JobFacts {
@@ -37,9 +37,9 @@ STEPTAPE_EXPORT bool isTraced();
 ///       groups 10 us for each group in the limited one.
 STEPTAPE_EXPORT MemoryUse measureMemory();
 /// Measures that of other control groups, which have the controller "memory".
-STEPTAPE_EXPORT MemoryUse measureMemory(const ControlGroupDirectories& groups);
+STEPTAPE_EXPORT MemoryUse measureMemory(const base::ControlGroupDirectories& groups);
 
 /// Returns the counter whose number is MemoryUse::oomKills.
 KernelKills kernelKillsOfOwnGroup();
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

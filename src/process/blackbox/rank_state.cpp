@@ -13,7 +13,7 @@
 #include "process/blackbox/state_layout.h"
 #include "process/blackbox/state_sections.h"
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 namespace {
 
 namespace layout = state_layout;
@@ -348,4 +348,4 @@ Status decodeRankState(std::string_view bytes, RankState* state) {
   return status;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

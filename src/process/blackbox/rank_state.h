@@ -12,7 +12,7 @@
 #include "process/blackbox/box_folder.h"
 #include "process/blackbox/box_header.h"
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 
 /// What a rank was doing, as far as its trainer says.
 enum class RunPhase : std::uint8_t {
@@ -229,4 +229,4 @@ STEPTAPE_EXPORT Status decodeRankState(std::string_view bytes, RankState* state)
 /// REQUIRES: no other process copies a state to `path` meanwhile
 STEPTAPE_EXPORT Status copyRankState(const BoxName& box, const std::string& path);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

@@ -16,7 +16,7 @@
 #include "process/blackbox/rank_state.h"
 #include "process/blackbox/state_sections.h"
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 namespace {
 
 using state_layout::Word;
@@ -149,8 +149,8 @@ Status snapshotOfBox(const BoxName& box, std::string* bytes) {
     return boxError("read", path, errno);
   }
   if (!S_ISREG(status.st_mode) || status.st_uid != ::getuid()) {
-    return {ErrorCode::kDataLoss,
-            "black box: " + path + ": " + gotExpected("something else", "a file of this user")};
+    return {ErrorCode::kDataLoss, "black box: " + path + ": " +
+                                      base::gotExpected("something else", "a file of this user")};
   }
   return readSnapshot(file, path, bytes);
 }
@@ -197,7 +197,7 @@ Status readRankStateBytes(const std::string& path, std::string* bytes) {
   }
   if (!S_ISREG(status.st_mode)) {
     return {ErrorCode::kDataLoss,
-            "black box: " + path + ": " + gotExpected("something else", "a file")};
+            "black box: " + path + ": " + base::gotExpected("something else", "a file")};
   }
   return readSnapshot(file, path, bytes);
 }
@@ -213,9 +213,9 @@ Status copyRankState(const BoxName& box, const std::string& path) {
   std::string bytes;
   Status status = snapshotOfBox(box, &bytes);
   if (status.ok()) {
-    status = createDirectoriesOf(path);
+    status = base::createDirectoriesOf(path);
   }
   return status.ok() ? writeCopy(path, bytes) : status;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

@@ -13,7 +13,7 @@
 //
 // @source docs/black_box_format.md, "State"
 
-namespace steptape::detail::state_layout {
+namespace steptape::detail::process::state_layout {
 
 using Word = std::uint64_t;
 
@@ -251,4 +251,4 @@ static_assert(sizeof(Thread) == 824);
 static_assert(sizeof(Value) == 512);
 static_assert(sizeof(Module) == 256);
 
-}  // namespace steptape::detail::state_layout
+}  // namespace steptape::detail::process::state_layout

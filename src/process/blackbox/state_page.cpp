@@ -21,7 +21,7 @@
 #include "process/blackbox/state_words.h"
 #include "process/blackbox/thread_state.h"
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 namespace {
 
 using state_layout::State;
@@ -29,7 +29,7 @@ using CollectivePhase = RankState::CollectivePhase;
 
 /// What keep() and the fork handlers share. Never destroyed: threads may outlive main().
 struct PageKeeper {
-  Mutex mutex;
+  base::Mutex mutex;
   StatePage::Listener listener STEPTAPE_GUARDED_BY(mutex) = nullptr;
   bool isPrepared STEPTAPE_GUARDED_BY(mutex) = false;
   bool hasFailed STEPTAPE_GUARDED_BY(mutex) = false;
@@ -105,7 +105,7 @@ void StatePage::keep() noexcept {
   if (current() != nullptr) {
     return;
   }
-  MutexLock lock(keeper().mutex);
+  base::MutexLock lock(keeper().mutex);
   if (current() != nullptr || keeper().hasFailed) {
     return;
   }
@@ -186,7 +186,7 @@ void StatePage::fillIdentity() {
 }
 
 void StatePage::setListener(Listener listener) noexcept {
-  MutexLock lock(keeper().mutex);
+  base::MutexLock lock(keeper().mutex);
   keeper().listener = listener;
   if (StatePage* const page = current()) {
     listener(page);
@@ -552,4 +552,4 @@ void StatePage::afterForkInChild() noexcept STEPTAPE_THREAD_ANNOTATION(no_thread
   keeper().mutex.unlock();
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

@@ -16,7 +16,7 @@
 #include "process/blackbox/rank_state.h"
 #include "process/blackbox/state_layout.h"
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 
 /// What the background thread measures once a second. -1: unknown.
 struct MemoryUse {
@@ -210,4 +210,4 @@ class PhaseScope {
   bool isKept_ = false;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 namespace {
 
 using CollectivePhase = RankState::CollectivePhase;
@@ -93,4 +93,4 @@ double medianStepTime(const RankState& state) {
   return std::max(0.0, *middle);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

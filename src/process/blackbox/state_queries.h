@@ -10,7 +10,7 @@
 
 // What several readers of a RankState want to know.
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 
 /// Returns the collective that a process waits in: the innermost that waits for ranks, else the
 /// oldest one in flight; null if there is none.
@@ -30,4 +30,4 @@ STEPTAPE_EXPORT std::string placeText(const RankState& state);
 /// Returns the median time between the last steps, in seconds; 0 if it is unknown.
 STEPTAPE_EXPORT double medianStepTime(const RankState& state);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

@@ -5,14 +5,14 @@
 
 #include "base/got_expected.h"
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 namespace {
 
 // More entries of a section than any version has; a damaged number must not cost memory.
 constexpr std::size_t kMostEntries = std::size_t{1} << 16;
 
 Status damaged(const std::string& got, const std::string& expected) {
-  return {ErrorCode::kDataLoss, "black box: state: " + gotExpected(got, expected)};
+  return {ErrorCode::kDataLoss, "black box: state: " + base::gotExpected(got, expected)};
 }
 
 }  // namespace
@@ -28,9 +28,9 @@ Status StateSections::find() {
   if (table.version != state_layout::kVersion) {
     return {ErrorCode::kDataLoss,
             "black box: state: " +
-                gotExpected("version " + std::to_string(table.version),
-                            "version " + std::to_string(state_layout::kVersion) +
-                                "; read it with the release of Steptape that wrote it")};
+                base::gotExpected("version " + std::to_string(table.version),
+                                  "version " + std::to_string(state_layout::kVersion) +
+                                      "; read it with the release of Steptape that wrote it")};
   }
   if (table.sections > table.section.size()) {
     return damaged(std::to_string(table.sections) + " sections",
@@ -54,4 +54,4 @@ Status StateSections::find() {
   return {};
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

@@ -11,7 +11,7 @@
 
 #include "process/blackbox/state_layout.h"
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 
 /// The sections of a file `.state`, of which nothing is trusted.
 class StateSections {
@@ -73,4 +73,4 @@ class StateSections {
   std::vector<state_layout::Table::Section> found_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

@@ -10,7 +10,7 @@
 
 // Stores into the mapped file of a state. All are safe in a signal handler.
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 
 inline void storeWord(state_layout::Word& word, std::uint64_t value) noexcept {
   __atomic_store_n(&word, value, __ATOMIC_RELAXED);
@@ -106,4 +106,4 @@ class SharedStore {
   bool holds_ = false;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

@@ -9,7 +9,7 @@
 #include "process/blackbox/crash_handler.h"
 #include "process/blackbox/state_page.h"
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 
 __thread ThreadState threadState __attribute__((tls_model("initial-exec"))) = {};
 
@@ -90,4 +90,4 @@ void nameThreadInState(const char* name) noexcept {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

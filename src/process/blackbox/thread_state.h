@@ -13,7 +13,7 @@
 //
 // Inline, and without checks that a zone does not need: zones are everywhere in a program.
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 
 /// The calling thread's part of the state.
 struct ThreadState {
@@ -84,4 +84,4 @@ inline void keepOperator(std::uint16_t name) noexcept {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

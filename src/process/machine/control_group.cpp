@@ -9,13 +9,13 @@
 #include "base/number_text.h"
 #include "process/machine/system_file.h"
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 namespace {
 
 std::optional<std::uint64_t> numberIn(const std::string& path) {
   const std::string text = systemFile(path);
   std::string_view rest = text;
-  return takeNumber(&rest);  // none in "max"
+  return base::takeNumber(&rest);  // none in "max"
 }
 
 /// Version 1 states the largest number of pages where there is no limit.
@@ -36,7 +36,7 @@ double numberOrUnknown(const std::string& path) {
 }  // namespace
 
 ControlGroup::ControlGroup(const std::string& procDirectory, const std::string& sysDirectory) {
-  const auto memory = ControlGroupDirectories::find("memory", procDirectory, sysDirectory);
+  const auto memory = base::ControlGroupDirectories::find("memory", procDirectory, sysDirectory);
   std::optional<std::uint64_t> strictest;
   for (const std::string& directory : memory.directories) {
     const std::string file =
@@ -48,7 +48,7 @@ ControlGroup::ControlGroup(const std::string& procDirectory, const std::string& 
       memoryUsage_ = directory + (memory.isVersion2 ? "/memory.current" : "/memory.usage_in_bytes");
     }
   }
-  const auto processor = ControlGroupDirectories::find("cpu", procDirectory, sysDirectory);
+  const auto processor = base::ControlGroupDirectories::find("cpu", procDirectory, sysDirectory);
   for (const std::string& directory : processor.directories) {
     if (hasQuota(directory, processor.isVersion2)) {
       processorStatistics_ = directory + "/cpu.stat";
@@ -62,12 +62,13 @@ void ControlGroup::read(MachineSample* sample) {
   sample->groupMemoryLimitBytes = numberOrUnknown(memoryLimit_);
   if (!processorStatistics_.empty()) {
     const std::string statistics = systemFile(processorStatistics_);
-    const double periods = periods_.difference(numberAfter(statistics, "nr_periods "));
-    const double throttled = throttledPeriods_.difference(numberAfter(statistics, "nr_throttled "));
+    const double periods = periods_.difference(base::numberAfter(statistics, "nr_periods "));
+    const double throttled =
+        throttledPeriods_.difference(base::numberAfter(statistics, "nr_throttled "));
     // A group that did nothing has no periods.
     sample->groupThrottledPercent =
         periods > 0 ? 100 * throttled / periods : MachineSample::kUnknown;
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

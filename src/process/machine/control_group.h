@@ -7,7 +7,7 @@
 
 #include "process/machine/counter_rate.h"
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 
 /// The limits of the control groups of this process, and how near it is to them. Both versions of
 /// control groups are known.
@@ -31,4 +31,4 @@ class ControlGroup {
   CounterRate throttledPeriods_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

@@ -5,7 +5,7 @@
 #include <limits>
 #include <optional>
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 
 /// How far a counter went since it was read before.
 class CounterRate {
@@ -31,4 +31,4 @@ class CounterRate {
   std::optional<std::uint64_t> before_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

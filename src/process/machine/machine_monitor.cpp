@@ -13,7 +13,7 @@
 #include "base/mutex.h"
 #include "base/whole_file.h"
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 namespace {
 
 constexpr std::chrono::milliseconds kLongestFirstPeriod = std::chrono::seconds(1);
@@ -26,14 +26,14 @@ struct MachineMonitor::State {
       : options(std::move(ofMonitor)), sampler(options.sampler) {}
 
   /// One turn of the thread.
-  LoopThread::Time sampleOnce() {
-    const LoopThread::Time start = LoopThread::Time::clock::now();
+  base::LoopThread::Time sampleOnce() {
+    const base::LoopThread::Time start = base::LoopThread::Time::clock::now();
     try {
       MachineSample now = sampler.sample();
       if (!options.textFile.empty()) {
         writeTextFile(now);
       }
-      const MutexLock lock(mutex);
+      const base::MutexLock lock(mutex);
       sample = std::move(now);
     } catch (const std::exception& error) {
       report({ErrorCode::kResourceExhausted, std::string("no sample: ") + error.what()});
@@ -48,10 +48,11 @@ struct MachineMonitor::State {
   void writeTextFile(const MachineSample& now) {
     std::optional<LatestStep> step;
     {
-      const MutexLock lock(mutex);
+      const base::MutexLock lock(mutex);
       step = latest;
     }
-    if (const Status status = replaceFile(options.textFile, textMetrics(now, options.labels, step));
+    if (const Status status =
+            base::replaceFile(options.textFile, textMetrics(now, options.labels, step));
         !status.ok()) {
       report(status);
     }
@@ -79,7 +80,7 @@ struct MachineMonitor::State {
   std::uint64_t samples = 0;
   bool hasReported = false;
 
-  Mutex mutex;
+  base::Mutex mutex;
   std::optional<MachineSample> sample STEPTAPE_GUARDED_BY(mutex);
   std::optional<LatestStep> latest STEPTAPE_GUARDED_BY(mutex);
 };
@@ -87,8 +88,8 @@ struct MachineMonitor::State {
 MachineMonitor::MachineMonitor(MachineMonitorOptions options)
     : state_(std::make_shared<State>(std::move(options))) {
   try {
-    thread_ = std::make_unique<LoopThread>("steptape-mach",
-                                           [state = state_] { return state->sampleOnce(); });
+    thread_ = std::make_unique<base::LoopThread>("steptape-mach",
+                                                 [state = state_] { return state->sampleOnce(); });
   } catch (const std::system_error& error) {
     state_->report({ErrorCode::kResourceExhausted,
                     std::string("cannot start the background thread: ") + error.what()});
@@ -106,14 +107,14 @@ MachineMonitor::~MachineMonitor() {
 }
 
 std::optional<MachineSample> MachineMonitor::takeSample() {
-  const MutexLock lock(state_->mutex);
+  const base::MutexLock lock(state_->mutex);
   return std::exchange(state_->sample, std::nullopt);
 }
 
 void MachineMonitor::noteStep(std::int64_t step) {
   const double now = Clock::system().wallSeconds();
-  const MutexLock lock(state_->mutex);
+  const base::MutexLock lock(state_->mutex);
   state_->latest = LatestStep{step, now};
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

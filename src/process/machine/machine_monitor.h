@@ -15,7 +15,7 @@
 #include "base/loop_thread.h"
 #include "process/machine/text_metrics.h"
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 
 struct MachineMonitorOptions {
   MachineSamplerOptions sampler;
@@ -53,7 +53,7 @@ class STEPTAPE_EXPORT MachineMonitor {
   struct State;
 
   std::shared_ptr<State> state_;
-  std::unique_ptr<LoopThread> thread_;  // null: the system had none
+  std::unique_ptr<base::LoopThread> thread_;  // null: the system had none
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

@@ -43,7 +43,7 @@ std::optional<std::uint64_t> pressureIn(std::string_view text) {
     return std::nullopt;
   }
   text.remove_prefix(total + kTotal.size());
-  return detail::takeNumber(&text);
+  return detail::base::takeNumber(&text);
 }
 
 }  // namespace
@@ -85,31 +85,31 @@ class MachineSampler::Impl {
           majorFaults_.perSecond(static_cast<std::uint64_t>(usage.ru_majflt), seconds_);
     }
     std::string memory;
-    const int error = detail::readSystemFile(proc("/self/statm"), &memory);
+    const int error = detail::process::readSystemFile(proc("/self/statm"), &memory);
     if (error != 0) {
       report("cannot read " + proc("/self/statm") + ": " + std::generic_category().message(error) +
              "; memory and rates are not known");
     }
     std::string_view pages = memory;
-    detail::takeNumber(&pages);  // virtual memory
-    if (const std::optional<std::uint64_t> resident = detail::takeNumber(&pages)) {
+    detail::base::takeNumber(&pages);  // virtual memory
+    if (const std::optional<std::uint64_t> resident = detail::base::takeNumber(&pages)) {
       sample->residentBytes =
           static_cast<double>(*resident) * static_cast<double>(::sysconf(_SC_PAGESIZE));
     }
-    const std::string io = detail::systemFile(proc("/self/io"));
+    const std::string io = detail::process::systemFile(proc("/self/io"));
     sample->readBytesPerSecond =
-        readBytes_.perSecond(detail::numberAfter(io, "read_bytes:"), seconds_);
+        readBytes_.perSecond(detail::base::numberAfter(io, "read_bytes:"), seconds_);
     sample->writeBytesPerSecond =
-        writeBytes_.perSecond(detail::numberAfter(io, "write_bytes:"), seconds_);
+        writeBytes_.perSecond(detail::base::numberAfter(io, "write_bytes:"), seconds_);
   }
 
   void readNode(MachineSample* sample) {
-    sample->load = loadIn(detail::systemFile(proc("/loadavg")));
-    const std::string memory = detail::systemFile(proc("/meminfo"));
-    if (const auto kibibytes = detail::numberAfter(memory, "MemAvailable:")) {
+    sample->load = loadIn(detail::process::systemFile(proc("/loadavg")));
+    const std::string memory = detail::process::systemFile(proc("/meminfo"));
+    if (const auto kibibytes = detail::base::numberAfter(memory, "MemAvailable:")) {
       sample->availableBytes = 1024 * static_cast<double>(*kibibytes);
     }
-    const detail::NetworkCounters::Bytes bytes = network_.read();
+    const detail::process::NetworkCounters::Bytes bytes = network_.read();
     sample->receivedBytesPerSecond = received_.perSecond(bytes.received, seconds_);
     sample->sentBytesPerSecond = sent_.perSecond(bytes.sent, seconds_);
     sample->cpuPressurePercent = pressure("/pressure/cpu", &cpuPressure_);
@@ -117,8 +117,8 @@ class MachineSampler::Impl {
     sample->ioPressurePercent = pressure("/pressure/io", &ioPressure_);
   }
 
-  double pressure(const char* name, detail::CounterRate* waited) const {
-    return 1e-4 * waited->perSecond(pressureIn(detail::systemFile(proc(name))), seconds_);
+  double pressure(const char* name, detail::process::CounterRate* waited) const {
+    return 1e-4 * waited->perSecond(pressureIn(detail::process::systemFile(proc(name))), seconds_);
   }
 
   void report(const std::string& what) {
@@ -139,11 +139,11 @@ class MachineSampler::Impl {
   double seconds_ = 0;  // since the sample before
   std::set<std::string> reported_;
 
-  detail::CounterRate cpu_, majorFaults_, readBytes_, writeBytes_;
-  detail::CounterRate received_, sent_, cpuPressure_, memoryPressure_, ioPressure_;
-  detail::NetworkCounters network_;
-  std::optional<detail::ControlGroup> group_;
-  std::optional<detail::NvmlGpus> gpus_;
+  detail::process::CounterRate cpu_, majorFaults_, readBytes_, writeBytes_;
+  detail::process::CounterRate received_, sent_, cpuPressure_, memoryPressure_, ioPressure_;
+  detail::process::NetworkCounters network_;
+  std::optional<detail::process::ControlGroup> group_;
+  std::optional<detail::process::NvmlGpus> gpus_;
 };
 
 MachineSampler::MachineSampler(MachineSamplerOptions options)

@@ -7,7 +7,7 @@
 #include "base/number_text.h"
 #include "process/machine/system_file.h"
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 
 NetworkCounters::Bytes NetworkCounters::read() {
   const std::string text = systemFile(file_);
@@ -43,10 +43,10 @@ std::optional<NetworkCounters::Interface> NetworkCounters::parse(std::string_vie
   line.remove_prefix(colon + 1);
   // Eight columns of received data, then those of sent data; the first of each is bytes.
   constexpr int kColumnsReceived = 8;
-  const std::optional<std::uint64_t> received = takeNumber(&line);
+  const std::optional<std::uint64_t> received = base::takeNumber(&line);
   std::optional<std::uint64_t> sent = received;
   for (int column = 0; column < kColumnsReceived && sent; ++column) {
-    sent = takeNumber(&line);
+    sent = base::takeNumber(&line);
   }
   if (!sent) {
     return std::nullopt;
@@ -64,4 +64,4 @@ bool NetworkCounters::isPhysical(const std::string& name) {
   return isPhysical_.emplace(name, has).first->second;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

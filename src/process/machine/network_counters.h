@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 
 /// The bytes that the node received and sent over its network interfaces.
 class NetworkCounters {
@@ -38,4 +38,4 @@ class NetworkCounters {
   std::map<std::string, bool> isPhysical_;  // by name
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

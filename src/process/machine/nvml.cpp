@@ -12,7 +12,7 @@
 #include "base/got_expected.h"
 #include "base/text.h"
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 namespace {
 
 constexpr int kNvmlSuccess = 0;
@@ -21,7 +21,7 @@ constexpr int kNvmlDriverNotLoaded = 9;
 constexpr int kNvmlTemperatureOfGpu = 0;
 
 bool isUuid(std::string_view text) {
-  return startsWith(text, "GPU-") || startsWith(text, "MIG-");
+  return base::startsWith(text, "GPU-") || base::startsWith(text, "MIG-");
 }
 
 }  // namespace
@@ -123,8 +123,8 @@ bool NvmlGpus::load(const std::string& library) {
   }
   auto functions = std::make_unique<Functions>();
   if (!functions->loadFrom(handle)) {
-    onProblem_("no GPU metrics: " + gotExpected("a " + library + " without all functions",
-                                                "that of an NVIDIA driver of 2014 or later"));
+    onProblem_("no GPU metrics: " + base::gotExpected("a " + library + " without all functions",
+                                                      "that of an NVIDIA driver of 2014 or later"));
     return false;
   }
   const int result = functions->init();
@@ -148,9 +148,10 @@ void NvmlGpus::findGpus(const std::optional<std::vector<int>>& gpus) {
     if (gpu >= 0 && static_cast<std::size_t>(gpu) < visible.size()) {
       gpus_.push_back(visible[static_cast<std::size_t>(gpu)]);
     } else {
-      onProblem_("no metrics of a GPU: " +
-                 gotExpected("GPU " + std::to_string(gpu),
-                             "one of the " + std::to_string(visible.size()) + " visible GPUs"));
+      onProblem_(
+          "no metrics of a GPU: " +
+          base::gotExpected("GPU " + std::to_string(gpu),
+                            "one of the " + std::to_string(visible.size()) + " visible GPUs"));
     }
   }
 }
@@ -196,7 +197,7 @@ std::optional<NvmlGpus::Gpu> NvmlGpus::find(const VisibleGpu& wanted, unsigned c
     if (functions_->byIndex(index, &gpu.device) == kNvmlSuccess &&
         functions_->uuid(gpu.device, uuid.data(), static_cast<unsigned>(uuid.size())) ==
             kNvmlSuccess &&
-        startsWith(uuid.data(), wanted.uuid)) {
+        base::startsWith(uuid.data(), wanted.uuid)) {
       return gpu;
     }
   }
@@ -239,4 +240,4 @@ bool NvmlGpus::succeeds(int result, const char* call, const std::string& subject
   return result == kNvmlSuccess;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

@@ -10,7 +10,7 @@
 
 #include "steptape/process/machine_sampler.h"
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 
 /// One entry of CUDA_VISIBLE_DEVICES: the index of a GPU, or the start of its UUID.
 struct VisibleGpu {
@@ -56,4 +56,4 @@ class NvmlGpus {
   std::vector<Gpu> gpus_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

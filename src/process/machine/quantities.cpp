@@ -3,7 +3,7 @@
 
 #include <array>
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 
 ArrayView<const Quantity<MachineSample>> machineQuantities() {
   // docs/distributed.md describes each.
@@ -62,4 +62,4 @@ ArrayView<const Quantity<GpuSample>> gpuQuantities() {
   return {kQuantities.data(), kQuantities.size()};
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

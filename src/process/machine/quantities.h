@@ -5,7 +5,7 @@
 #include "steptape/base/export.h"
 #include "steptape/process/machine_sampler.h"
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 
 /// One number of a sample under the name by which it is logged.
 template <typename Sample>
@@ -18,4 +18,4 @@ struct Quantity {
 STEPTAPE_EXPORT ArrayView<const Quantity<MachineSample>> machineQuantities();
 STEPTAPE_EXPORT ArrayView<const Quantity<GpuSample>> gpuQuantities();
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

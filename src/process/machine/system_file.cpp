@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 namespace {
 
 // Far more than any of the files that are read has; bounds the memory if a path leads elsewhere.
@@ -44,4 +44,4 @@ std::string systemFile(const std::string& path) {
   return text;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

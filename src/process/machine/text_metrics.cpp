@@ -9,12 +9,12 @@
 #include "base/utf8.h"
 #include "process/machine/quantities.h"
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 namespace {
 
 std::string escapedLabel(const std::string& value) {
   std::string escaped;
-  for (const char c : replaceInvalidUtf8(value)) {
+  for (const char c : base::replaceInvalidUtf8(value)) {
     if (c == '\\' || c == '"') {
       escaped += '\\';
     }
@@ -39,7 +39,7 @@ class FamilyWriter {
   void sample(double value, const std::string& moreLabels = {}) {
     if (std::isfinite(value)) {
       text_ += heading_ + name_ + '{' + labels_ + moreLabels + "} ";
-      appendShortestDouble(&text_, value);
+      base::appendShortestDouble(&text_, value);
       text_ += '\n';
       heading_.clear();
     }
@@ -102,4 +102,4 @@ std::string textMetricsFileName(const TextMetricsLabels& labels) {
          std::to_string(labels.rank) + ".prom";
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

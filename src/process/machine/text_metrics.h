@@ -8,7 +8,7 @@
 #include "steptape/base/export.h"
 #include "steptape/process/machine_sampler.h"
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 
 /// What tells the metrics of one process from those of others.
 struct TextMetricsLabels {
@@ -38,4 +38,4 @@ STEPTAPE_EXPORT std::string textMetrics(const MachineSample& sample,
 /// the run is in the name.
 STEPTAPE_EXPORT std::string textMetricsFileName(const TextMetricsLabels& labels);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

@@ -21,7 +21,7 @@ class DetailsTable {
   }
 
   std::uint32_t intern(const SpanDetails& details) {
-    const MutexLock lock(mutex_);
+    const detail::base::MutexLock lock(mutex_);
     candidate_ = &details;
     if (const auto known = ids_.find(kCandidate); known != ids_.end()) {
       return *known;
@@ -37,7 +37,7 @@ class DetailsTable {
 
   const SpanDetails& at(std::uint32_t id) {
     static const SpanDetails kNone;
-    const MutexLock lock(mutex_);
+    const detail::base::MutexLock lock(mutex_);
     return id == 0 ? kNone : details_.at(id - 1);
   }
 
@@ -68,7 +68,7 @@ class DetailsTable {
     }
   };
 
-  Mutex mutex_;
+  detail::base::Mutex mutex_;
   const SpanDetails* candidate_ = nullptr;
   std::deque<SpanDetails> details_;  // a deque: references stay valid
   std::unordered_set<std::uint32_t, Hash, Equal> ids_{64, Hash{this}, Equal{this}};

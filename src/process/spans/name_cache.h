@@ -11,7 +11,7 @@
 #include "steptape/base/export.h"
 #include "steptape/process/span_record.h"
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 
 /// A thread's own copy of the name table, so that looking up a known name takes no lock.
 ///
@@ -55,4 +55,4 @@ STEPTAPE_EXPORT std::uint32_t spanColor(std::uint16_t nameId);
 /// @param rgb 0 leaves the color unchanged.
 void setSpanColor(std::uint16_t nameId, std::uint32_t rgb) noexcept;
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

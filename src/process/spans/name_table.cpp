@@ -22,7 +22,7 @@ struct Name {
   std::uint32_t color = 0;
 };
 
-using detail::StatePage;
+using detail::process::StatePage;
 
 class NameTable {
  public:
@@ -33,7 +33,7 @@ class NameTable {
   }
 
   std::uint16_t intern(SpanKind kind, std::string_view text) {
-    const MutexLock lock(mutex_);
+    const detail::base::MutexLock lock(mutex_);
     Ids& ids = ids_[static_cast<std::size_t>(kind)];
     auto known = ids.find(text);
     if (known == ids.end() && names_.size() >= kMaxNames) {
@@ -52,29 +52,29 @@ class NameTable {
 
   /// Adds the names that `page` does not have.
   void copyTo(StatePage* page) {
-    const MutexLock lock(mutex_);
+    const detail::base::MutexLock lock(mutex_);
     for (std::size_t i = page->names(); i < names_.size(); ++i) {
       page->addName(static_cast<std::uint16_t>(i + 1), names_[i].text);
     }
   }
 
   const std::string& text(std::uint16_t id) {
-    const MutexLock lock(mutex_);
+    const detail::base::MutexLock lock(mutex_);
     return names_.at(id - std::size_t{1}).text;
   }
   std::uint32_t color(std::uint16_t id) {
-    const MutexLock lock(mutex_);
+    const detail::base::MutexLock lock(mutex_);
     return names_.at(id - std::size_t{1}).color;
   }
   void setColor(std::uint16_t id, std::uint32_t rgb) {
-    const MutexLock lock(mutex_);
+    const detail::base::MutexLock lock(mutex_);
     names_.at(id - std::size_t{1}).color = rgb;
   }
 
  private:
   using Ids = std::unordered_map<std::string_view, std::uint16_t>;
 
-  Mutex mutex_;
+  detail::base::Mutex mutex_;
   std::deque<Name> names_ STEPTAPE_GUARDED_BY(mutex_);  // a deque: references stay valid
   std::array<Ids, kSpanKinds> ids_ STEPTAPE_GUARDED_BY(mutex_);
 };
@@ -115,7 +115,7 @@ const std::string& spanName(std::uint16_t nameId) {
   return NameTable::instance().text(nameId);
 }
 
-namespace detail {
+namespace detail::process {
 
 std::uint16_t NameCache::find(SpanKind kind, const char* text) noexcept {
   try {
@@ -153,5 +153,5 @@ void setSpanColor(std::uint16_t nameId, std::uint32_t rgb) noexcept {
   }
 }
 
-}  // namespace detail
+}  // namespace detail::process
 }  // namespace steptape

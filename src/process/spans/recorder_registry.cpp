@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 
 RecorderRegistry& RecorderRegistry::instance() {
   // Never destroyed: threads may end, and record their last spans, after main() has returned.
@@ -15,7 +15,7 @@ RecorderRegistry& RecorderRegistry::instance() {
 }
 
 std::uint32_t RecorderRegistry::open(std::size_t recordsPerThread) {
-  const MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   if (open_) {
     return 0;
   }
@@ -26,7 +26,7 @@ std::uint32_t RecorderRegistry::open(std::size_t recordsPerThread) {
 }
 
 void RecorderRegistry::close() {
-  const MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   open_ = false;
   tracks_.clear();
 }
@@ -34,7 +34,7 @@ void RecorderRegistry::close() {
 std::shared_ptr<ThreadTrack> RecorderRegistry::join(std::uint32_t session,
                                                     std::shared_ptr<ThreadTrack> track,
                                                     const std::string& name) {
-  const MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   if (!open_ || session != session_) {
     return nullptr;
   }
@@ -51,18 +51,18 @@ std::shared_ptr<ThreadTrack> RecorderRegistry::join(std::uint32_t session,
 }
 
 std::vector<std::shared_ptr<ThreadTrack>> RecorderRegistry::tracks() {
-  const MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   return tracks_;
 }
 
 void RecorderRegistry::forget(const std::shared_ptr<ThreadTrack>& track) {
-  const MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   pushedByForgotten_ += track->ring.pushed();
   tracks_.erase(std::remove(tracks_.begin(), tracks_.end(), track), tracks_.end());
 }
 
 std::uint64_t RecorderRegistry::countPushed() {
-  const MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   std::uint64_t pushed = pushedByForgotten_;
   for (const auto& track : tracks_) {
     pushed += track->ring.pushed();
@@ -71,17 +71,17 @@ std::uint64_t RecorderRegistry::countPushed() {
 }
 
 void RecorderRegistry::rename(ThreadTrack& track, const std::string& name) {
-  const MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   track.name = name;
 }
 
 std::string RecorderRegistry::nameOf(const ThreadTrack& track) {
-  const MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   return track.name;
 }
 
 std::uint64_t RecorderRegistry::threadIdOf(std::uint64_t number) {
-  const MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   for (const auto& track : tracks_) {
     if (track->threadId == number || track->pthread == number) {
       return track->threadId;
@@ -91,7 +91,7 @@ std::uint64_t RecorderRegistry::threadIdOf(std::uint64_t number) {
 }
 
 std::string RecorderRegistry::nameOf(std::uint64_t threadId) {
-  const MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   for (const auto& track : tracks_) {
     if (track->threadId == threadId) {
       return track->name;
@@ -100,4 +100,4 @@ std::string RecorderRegistry::nameOf(std::uint64_t threadId) {
   return "";
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

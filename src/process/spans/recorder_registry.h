@@ -13,7 +13,7 @@
 #include "base/mutex.h"
 #include "process/spans/span_ring.h"
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 
 /// The spans that one thread has recorded in the current session.
 struct ThreadTrack {
@@ -76,7 +76,7 @@ class STEPTAPE_EXPORT RecorderRegistry {
 
  private:
   std::atomic<std::uint64_t> unrecorded_{0};
-  Mutex mutex_;
+  base::Mutex mutex_;
   bool open_ STEPTAPE_GUARDED_BY(mutex_) = false;
   std::uint32_t session_ STEPTAPE_GUARDED_BY(mutex_) = 0;
   std::size_t recordsPerThread_ STEPTAPE_GUARDED_BY(mutex_) = 0;
@@ -84,4 +84,4 @@ class STEPTAPE_EXPORT RecorderRegistry {
   std::vector<std::shared_ptr<ThreadTrack>> tracks_ STEPTAPE_GUARDED_BY(mutex_);
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

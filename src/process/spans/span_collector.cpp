@@ -6,7 +6,7 @@
 #include "process/spans/recorder_registry.h"
 #include "process/spans/zone_listener.h"
 
-namespace steptape {
+namespace steptape::detail::process {
 namespace {
 
 constexpr std::size_t kMaxRecordsPerThread = std::size_t{1} << 26;
@@ -27,8 +27,7 @@ std::size_t ringCapacity(std::size_t recordsPerThread) {
 }  // namespace
 
 SpanCollector::SpanCollector(std::size_t recordsPerThread, bool zones)
-    : session_(detail::RecorderRegistry::instance().open(ringCapacity(recordsPerThread))),
-      zones_(zones) {
+    : session_(RecorderRegistry::instance().open(ringCapacity(recordsPerThread))), zones_(zones) {
   if (session_ == 0) {
     throw Error(ErrorCode::kFailedPrecondition,
                 "cannot start a profiler while another one runs in this process; stop() it first");
@@ -37,31 +36,31 @@ SpanCollector::SpanCollector(std::size_t recordsPerThread, bool zones)
 
 SpanCollector::~SpanCollector() {
   stopRecording();
-  detail::RecorderRegistry::instance().close();
+  RecorderRegistry::instance().close();
 }
 
 void SpanCollector::startRecording() noexcept {
-  detail::recordingSession.store(session_, std::memory_order_relaxed);
+  recordingSession.store(session_, std::memory_order_relaxed);
   if (zones_) {
-    detail::setZoneSession(session_);
+    setZoneSession(session_);
   }
 }
 
 void SpanCollector::stopRecording() noexcept {
-  detail::setZoneSession(0);
-  detail::recordingSession.store(0, std::memory_order_relaxed);
+  setZoneSession(0);
+  recordingSession.store(0, std::memory_order_relaxed);
 }
 
 bool SpanCollector::isRecording() const noexcept {
-  return detail::recordingSession.load(std::memory_order_relaxed) == session_;
+  return recordingSession.load(std::memory_order_relaxed) == session_;
 }
 
 std::uint64_t SpanCollector::recordCount() const {
-  return detail::RecorderRegistry::instance().countPushed();
+  return RecorderRegistry::instance().countPushed();
 }
 
 void SpanCollector::drain(const std::function<void(const SpanBatch&)>& sink) {
-  auto& registry = detail::RecorderRegistry::instance();
+  auto& registry = RecorderRegistry::instance();
   for (const auto& track : registry.tracks()) {
     // Read before draining, so that the drain gets all records of a thread that has exited.
     const bool exited = track->threadExited.load(std::memory_order_acquire);
@@ -85,4 +84,4 @@ void SpanCollector::drain(const std::function<void(const SpanBatch&)>& sink) {
   }
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::process

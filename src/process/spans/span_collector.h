@@ -11,7 +11,7 @@
 #include "steptape/base/export.h"
 #include "steptape/process/span_record.h"
 
-namespace steptape {
+namespace steptape::detail::process {
 
 /// The spans of one thread, or of one device stream, since the last drain.
 struct SpanBatch {
@@ -70,4 +70,4 @@ class STEPTAPE_EXPORT SpanCollector {
   std::vector<SpanRecord> copy_;
 };
 
-}  // namespace steptape
+}  // namespace steptape::detail::process

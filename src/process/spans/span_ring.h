@@ -10,7 +10,7 @@
 
 #include "steptape/process/span_record.h"
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 
 /// A bounded queue of records between two threads. A full queue drops new records and counts them.
 ///
@@ -88,4 +88,4 @@ class SpanRing {
   std::uint64_t reportedDrops_ = 0;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

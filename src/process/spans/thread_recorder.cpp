@@ -10,7 +10,7 @@
 #include "process/spans/zone_listener.h"
 
 namespace steptape {
-namespace detail {
+namespace detail::process {
 
 std::atomic<std::uint32_t> zoneSession{0};
 std::atomic<std::uint32_t> recordingSession{0};
@@ -186,15 +186,15 @@ void endDetached(SpanRecord span) noexcept {
   }
 }
 
-}  // namespace detail
+}  // namespace detail::process
 
 void setThreadName(const char* name) {
-  if (detail::threadIsExiting) {
+  if (detail::process::threadIsExiting) {
     return;
   }
-  detail::RecorderOwner& owner = detail::ownerOnThisThread();
+  detail::process::RecorderOwner& owner = detail::process::ownerOnThisThread();
   owner.threadName = name;
-  detail::nameThreadInState(name);
+  detail::process::nameThreadInState(name);
   if (owner.recorder != nullptr) {
     owner.recorder->rename(owner.threadName);
   }

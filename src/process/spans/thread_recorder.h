@@ -24,7 +24,7 @@
 //
 // All functions are inline: a call into a library would cost as much as the work itself.
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 
 /// The open spans of one thread, and the ring for its finished spans.
 class ThreadRecorder {
@@ -188,4 +188,4 @@ STEPTAPE_EXPORT SpanRecord beginDetached(SpanKind kind, const char* name,
                                          std::uint64_t payload) noexcept;
 STEPTAPE_EXPORT void endDetached(SpanRecord record) noexcept;
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

@@ -7,7 +7,7 @@
 #include "process/blackbox/state_page.h"
 #include "process/spans/name_cache.h"
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 namespace {
 
 thread_local ZoneListener* currentListener = nullptr;
@@ -22,20 +22,20 @@ class ListenerCount {
   }
 
   void add() noexcept {
-    const MutexLock lock(mutex_);
+    const base::MutexLock lock(mutex_);
     if (count_++ == 0) {
       zoneSession.fetch_or(kZoneListenerBit, std::memory_order_relaxed);
     }
   }
   void remove() noexcept {
-    const MutexLock lock(mutex_);
+    const base::MutexLock lock(mutex_);
     if (--count_ == 0) {
       zoneSession.fetch_and(~kZoneListenerBit, std::memory_order_relaxed);
     }
   }
 
  private:
-  Mutex mutex_;
+  base::Mutex mutex_;
   int count_ STEPTAPE_GUARDED_BY(mutex_) = 0;
 };
 
@@ -78,4 +78,4 @@ ListenToZones::~ListenToZones() {
   currentListener = outer_;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

@@ -7,7 +7,7 @@
 
 // Reports zones to a higher layer without a profiler, which graphs use to name their scopes.
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 
 /// The bit of `zoneSession` that is set while any thread listens.
 constexpr std::uint32_t kZoneListenerBit = std::uint32_t{1} << 31;
@@ -50,4 +50,4 @@ class STEPTAPE_EXPORT ListenToZones {
   ZoneListener* const outer_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

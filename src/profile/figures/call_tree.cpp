@@ -7,7 +7,7 @@
 
 #include "profile/trace/thread_time.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 class CallTree {
@@ -94,4 +94,4 @@ std::vector<Call> mergeCalls(const Trace& trace) {
   return CallTree(trace).build();
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

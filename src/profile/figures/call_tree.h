@@ -8,7 +8,7 @@
 
 #include "steptape/profile/trace.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// All spans of one name that were called by the same path.
 struct Call {
@@ -23,4 +23,4 @@ struct Call {
 /// @cost One hash look-up per span.
 std::vector<Call> mergeCalls(const Trace& trace);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

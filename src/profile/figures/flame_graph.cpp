@@ -16,7 +16,7 @@
 namespace steptape {
 namespace {
 
-using detail::Call;
+using detail::profile::Call;
 
 constexpr int kMostRows = 24;
 /// Blocks with a smaller share than 1 / kLeastShare of the total are merged into "other".
@@ -24,8 +24,9 @@ constexpr std::int64_t kLeastShare = 400;
 
 /// Removes the prefixes that many names share, because a block has room for few letters.
 std::string shortName(const std::string& name) {
-  for (const std::string_view prefix : {detail::kAutogradNodePrefix, std::string_view("aten::")}) {
-    if (name.size() > prefix.size() && detail::startsWith(name, prefix)) {
+  for (const std::string_view prefix :
+       {detail::profile::kAutogradNodePrefix, std::string_view("aten::")}) {
+    if (name.size() > prefix.size() && detail::base::startsWith(name, prefix)) {
       return name.substr(prefix.size());
     }
   }
@@ -66,14 +67,14 @@ class Blocks {
       block.children.push_back(otherBlock(other));
       rest -= other;
     }
-    block.self = detail::milliseconds(std::max<std::int64_t>(0, rest));
+    block.self = detail::values::milliseconds(std::max<std::int64_t>(0, rest));
     return block;
   }
 
   static FlameBlock otherBlock(std::int64_t total) {
     FlameBlock block;
     block.name = "other";
-    block.self = detail::milliseconds(total);
+    block.self = detail::values::milliseconds(total);
     block.color = "#d5d5d5";
     return block;
   }
@@ -87,14 +88,14 @@ CanvasOptions canvasFor(int rows) {
   constexpr int kRowHeight = 35;
   constexpr int kAround = 140;  // the title, and the axis at the bottom
   constexpr int kFewestRows = 5;
-  return detail::canvasOfHeight(kAround + kRowHeight * std::max(rows, kFewestRows),
-                                "Time by call path");
+  return detail::profile::canvasOfHeight(kAround + kRowHeight * std::max(rows, kFewestRows),
+                                         "Time by call path");
 }
 
 }  // namespace
 
 Figure flameGraph(const Trace& trace) {
-  const std::vector<Call> calls = detail::mergeCalls(trace);
+  const std::vector<Call> calls = detail::profile::mergeCalls(trace);
   Blocks blocks(calls);
   const std::vector<FlameBlock> all = blocks.all();
   Figure figure(canvasFor(blocks.rows()));

@@ -18,8 +18,8 @@ struct Curve {
   std::vector<double> y;
 
   void add(std::int64_t time, std::int64_t bytes) {
-    x.push_back(detail::milliseconds(time));
-    y.push_back(static_cast<double>(bytes) / detail::kBytesPerMegabyte);
+    x.push_back(detail::values::milliseconds(time));
+    y.push_back(static_cast<double>(bytes) / detail::values::kBytesPerMegabyte);
   }
 };
 
@@ -45,7 +45,7 @@ void markSteps(const Trace& trace, Figure* figure) {
   const std::size_t every = (trace.steps.size() + kMost - 1) / kMost;
   for (std::size_t i = 0; i < trace.steps.size(); i += every) {
     rule.label = i > 0 ? "" : every == 1 ? "step begins" : std::to_string(every) + " steps begin";
-    figure->verticalLine(detail::milliseconds(trace.steps[i].start), rule);
+    figure->verticalLine(detail::values::milliseconds(trace.steps[i].start), rule);
   }
 }
 
@@ -56,7 +56,7 @@ void addDevice(const MemorySummary& memory, std::int64_t duration, Figure* figur
   figure->line(curve.x, curve.y, line);
   figure->fillBetween(curve.x, std::vector<double>(curve.x.size(), 0.0), curve.y);
   ScatterOptions marker;
-  marker.label = "peak " + detail::megabytesText(memory.peak) + " MB";
+  marker.label = "peak " + detail::values::megabytesText(memory.peak) + " MB";
   marker.color = "black";
   marker.size = 6;
   Curve peak;
@@ -67,7 +67,7 @@ void addDevice(const MemorySummary& memory, std::int64_t duration, Figure* figur
 }  // namespace
 
 Figure memoryCurve(const Trace& trace) {
-  Figure figure(detail::canvasOfHeight(440, "Memory in use"));
+  Figure figure(detail::profile::canvasOfHeight(440, "Memory in use"));
   markSteps(trace, &figure);
   for (const MemorySummary& memory : summarizeMemory(trace)) {
     addDevice(memory, trace.duration, &figure);

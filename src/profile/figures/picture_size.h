@@ -6,7 +6,7 @@
 
 #include "steptape/values/plot_options.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// Returns options for a figure that is legible in TensorBoard's default size of about 350 pixels,
 /// which makes letters of about 10 pixels of 9 points.
@@ -19,4 +19,4 @@ inline CanvasOptions canvasOfHeight(int height, std::string title) {
   return canvas;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -39,7 +39,7 @@ std::vector<double> means(const std::vector<StepSummary>& steps, const Part& par
     double sum = 0;
     for (std::size_t i = first; i < last; ++i) {
       // The rest may be negative if spans overlap.
-      sum += detail::milliseconds(std::max<std::int64_t>(0, steps[i].*part.nanos));
+      sum += detail::values::milliseconds(std::max<std::int64_t>(0, steps[i].*part.nanos));
     }
     bars.push_back(sum / static_cast<double>(last - first));
   }
@@ -55,7 +55,7 @@ bool isAnyPositive(const std::vector<double>& numbers) {
 Figure stepBreakdown(const Trace& trace) {
   const std::vector<StepSummary> steps = summarizeSteps(trace);
   const std::size_t perBar = std::max<std::size_t>(1, (steps.size() + kMostBars - 1) / kMostBars);
-  Figure figure(detail::canvasOfHeight(440, "Time of each step"));
+  Figure figure(detail::profile::canvasOfHeight(440, "Time of each step"));
 
   std::vector<BarOptions> bars;
   std::vector<std::vector<double>> heights;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 constexpr std::size_t kMaxIntervals = 65536;
@@ -70,4 +70,4 @@ void Coverage::mergeFound() {
   intervals_.resize(merged + 1);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

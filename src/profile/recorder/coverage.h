@@ -7,7 +7,7 @@
 #include "steptape/base/array_view.h"
 #include "steptape/process/span_record.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// Measures the time in which at least one thread was inside a recorded span.
 ///
@@ -36,4 +36,4 @@ class Coverage {
   std::uint64_t finalUntil_ = 0;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

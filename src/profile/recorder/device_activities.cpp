@@ -17,7 +17,7 @@
 #include "process/spans/recorder_registry.h"
 #include "profile/trace/chrome/chrome_events.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 constexpr std::size_t kMaxKnownDetails = std::size_t{1} << 14;
@@ -121,7 +121,7 @@ DeviceActivities::DeviceActivities(std::unique_ptr<ActivityRecorder> recorder)
     : recorder_(std::move(recorder)) {}
 
 DeviceActivities::~DeviceActivities() {
-  const MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   if (isRunning_) {
     std::vector<DeviceActivity> ignored;
     recorder_->stop(&ignored);
@@ -129,7 +129,7 @@ DeviceActivities::~DeviceActivities() {
 }
 
 bool DeviceActivities::start() {
-  const MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   if (!isRunning_ && recordsSomething()) {
     restart();
   }
@@ -140,7 +140,7 @@ bool DeviceActivities::start() {
 }
 
 void DeviceActivities::pause() noexcept {
-  const MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   if (isRunning_ && pausedSince_ == 0) {
     pausedSince_ = readTicks();
   }
@@ -180,7 +180,7 @@ void DeviceActivities::restart() {
 void DeviceActivities::turnOver() {
   ActivityClock::Moment begin{};
   {
-    const MutexLock lock(mutex_);
+    const base::MutexLock lock(mutex_);
     if (!isRunning_) {
       return;
     }
@@ -200,7 +200,7 @@ void DeviceActivities::turnOver() {
                                            clock.ticksAt(activity.endNanos) > before;
                                   }),
                    activities.end());
-  const MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   isRunning_ = false;
   if (!problem.empty()) {
     loss_ = problem;
@@ -263,7 +263,7 @@ std::uint32_t DeviceActivities::detailsOf(const DeviceActivity& activity) {
         details.bytes = value.integer().value_or(0);
       } else if (!isElsewhere(key)) {
         details.arguments +=
-            (details.arguments.empty() ? "" : ", ") + jsonString(key) + ": " + value.json();
+            (details.arguments.empty() ? "" : ", ") + base::jsonString(key) + ": " + value.json();
       }
     }
     known->second = details == SpanDetails() ? 0 : internSpanDetails(details);
@@ -272,11 +272,11 @@ std::uint32_t DeviceActivities::detailsOf(const DeviceActivity& activity) {
 }
 
 void DeviceActivities::take(std::uint64_t since, std::uint64_t until,
-                            const std::function<void(const SpanBatch&)>& sink) {
+                            const std::function<void(const process::SpanBatch&)>& sink) {
   turnOver();
   std::map<std::pair<int, std::uint64_t>, std::vector<SpanRecord>> rows;
   {
-    const MutexLock lock(mutex_);
+    const base::MutexLock lock(mutex_);
     const auto later =
         std::stable_partition(entries_.begin(), entries_.end(),
                               [until](const Entry& entry) { return entry.launchTicks > until; });
@@ -284,7 +284,7 @@ void DeviceActivities::take(std::uint64_t since, std::uint64_t until,
       if (entry->launchTicks >= since) {
         const bool isCall = entry->device < 0;
         rows[{entry->device,
-              isCall ? RecorderRegistry::instance().threadIdOf(entry->row) : entry->row}]
+              isCall ? process::RecorderRegistry::instance().threadIdOf(entry->row) : entry->row}]
             .push_back(entry->record);
       }
     }
@@ -295,7 +295,7 @@ void DeviceActivities::take(std::uint64_t since, std::uint64_t until,
       return std::tie(a.endTicks, b.startTicks) < std::tie(b.endTicks, a.startTicks);
     });
     sink({row.second,
-          row.first < 0 ? RecorderRegistry::instance().nameOf(row.second) : "",
+          row.first < 0 ? process::RecorderRegistry::instance().nameOf(row.second) : "",
           {records.data(), records.size()},
           0,
           row.first});
@@ -303,8 +303,8 @@ void DeviceActivities::take(std::uint64_t since, std::uint64_t until,
 }
 
 std::vector<std::string> DeviceActivities::problems() const {
-  const MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   return {problem_, loss_};
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -15,7 +15,7 @@
 #include "process/spans/span_collector.h"
 #include "profile/recorder/device_activity.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// A line through two moments that are known on both Unix time and readTicks().
 class STEPTAPE_EXPORT ActivityClock {
@@ -74,7 +74,7 @@ class STEPTAPE_EXPORT DeviceActivities {
   ///
   /// @cost Waits for the devices. What is launched while the recorder stops and starts is lost.
   void take(std::uint64_t since, std::uint64_t until,
-            const std::function<void(const SpanBatch&)>& sink);
+            const std::function<void(const process::SpanBatch&)>& sink);
 
   /// Returns why recording is off though it was started, and why something is missing in what was
   /// taken; empty texts if there is no reason.
@@ -96,7 +96,7 @@ class STEPTAPE_EXPORT DeviceActivities {
   std::uint32_t detailsOf(const DeviceActivity& activity) STEPTAPE_REQUIRES(mutex_);
 
   const std::unique_ptr<ActivityRecorder> recorder_;
-  mutable Mutex mutex_;
+  mutable base::Mutex mutex_;
   bool isTested_ STEPTAPE_GUARDED_BY(mutex_) = false;
   bool isRunning_ STEPTAPE_GUARDED_BY(mutex_) = false;         ///< Or is being stopped by take().
   std::uint64_t pausedSince_ STEPTAPE_GUARDED_BY(mutex_) = 0;  ///< 0: not paused.
@@ -108,4 +108,4 @@ class STEPTAPE_EXPORT DeviceActivities {
   std::string loss_ STEPTAPE_GUARDED_BY(mutex_);     ///< The last one.
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

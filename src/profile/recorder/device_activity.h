@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// What a DeviceActivity is.
 enum class DeviceActivityKind : std::uint8_t {
@@ -46,4 +46,4 @@ class ActivityRecorder {
   virtual std::string stop(std::vector<DeviceActivity>* activities) = 0;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -4,7 +4,7 @@
 #include <system_error>
 #include <utility>
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 constexpr std::chrono::milliseconds kFileLookEvery(250);
@@ -15,7 +15,7 @@ FileWatch::FileWatch(std::string path) : path_(std::move(path)), thread_([this] 
 
 FileWatch::~FileWatch() {
   {
-    const MutexLock lock(mutex_);
+    const base::MutexLock lock(mutex_);
     isEnding_ = true;
   }
   wake_.notifyOne();
@@ -26,7 +26,7 @@ void FileWatch::run() {
   while (true) {
     look();
     const auto next = std::chrono::steady_clock::now() + kFileLookEvery;
-    const MutexLock lock(mutex_);
+    const base::MutexLock lock(mutex_);
     while (!isEnding_ && std::chrono::steady_clock::now() < next) {
       wake_.waitUntil(mutex_, next);
     }
@@ -47,4 +47,4 @@ void FileWatch::look() {
   // Any other error, such as an unreachable server, does not mean that the file is gone.
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -12,7 +12,7 @@
 
 #include "base/mutex.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// Reports whether a file exists and when it was modified. A separate thread asks the file system,
 /// which may take long to respond, four times a second.
@@ -40,10 +40,10 @@ class STEPTAPE_EXPORT FileWatch {
 
   const std::filesystem::path path_;
   std::atomic<std::int64_t> modification_{kAbsent};
-  Mutex mutex_;
-  CondVar wake_;
+  base::Mutex mutex_;
+  base::CondVar wake_;
   bool isEnding_ STEPTAPE_GUARDED_BY(mutex_) = false;
   std::thread thread_;  // last: uses all members above
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -6,7 +6,7 @@
 
 #include "profile/recorder/coverage.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 bool slowerFirst(const OpStats& a, const OpStats& b) {
@@ -73,7 +73,7 @@ struct OpStatsBuilder::State {
 
   /// Adds the spans of a device stream, which do not nest, or a thread's calls of a device's
   /// runtime library, which arrive apart from the spans around them.
-  void addOfDevice(const SpanBatch& batch) {
+  void addOfDevice(const process::SpanBatch& batch) {
     for (const SpanRecord& record : batch.records) {
       const bool isOnHost = record.kind == SpanKind::kRuntime;  // its time is that of an operator
       tally(record, isOnHost ? 0 : record.endTicks - record.startTicks);
@@ -97,7 +97,7 @@ OpStatsBuilder::~OpStatsBuilder() = default;
 OpStatsBuilder::OpStatsBuilder(OpStatsBuilder&&) noexcept = default;
 OpStatsBuilder& OpStatsBuilder::operator=(OpStatsBuilder&&) noexcept = default;
 
-void OpStatsBuilder::add(const SpanBatch& batch) {
+void OpStatsBuilder::add(const process::SpanBatch& batch) {
   const bool isOfRuntime =
       !batch.records.empty() && batch.records.begin()->kind == SpanKind::kRuntime;
   if (batch.device >= 0 || isOfRuntime) {
@@ -161,4 +161,4 @@ OpProfile OpStatsBuilder::build(std::uint64_t windowEndTicks,
   return profile;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -9,7 +9,7 @@
 
 #include "process/spans/span_collector.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// Sums records while a window is open.
 ///
@@ -27,7 +27,7 @@ class OpStatsBuilder {
   OpStatsBuilder& operator=(OpStatsBuilder&&) noexcept;
 
   /// @cost A few nanoseconds per record; memory per name and per gap between spans, bounded.
-  void add(const SpanBatch& batch);
+  void add(const process::SpanBatch& batch);
 
   /// Ignores later records until resume(), because nothing is recorded for a while.
   void pause(std::uint64_t ticks);
@@ -42,4 +42,4 @@ class OpStatsBuilder {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 constexpr std::int64_t kMaxRecordedInARow = 7;
@@ -56,4 +56,4 @@ bool OverheadGovernor::recordsNext() const {
          costNanos_ + lastCostNanos_ <= kAim * maxShare_ * (totalNanos_ + lastStepNanos_);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// Chooses which steps to record, so that recording costs at most a share of all time.
 ///
@@ -72,4 +72,4 @@ class OverheadGovernor {
   Latest differences_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/recorder/preorder.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 bool nests(const SpanRecord& record) {
@@ -56,4 +56,4 @@ std::vector<std::uint32_t> preorder(ArrayView<const SpanRecord> records) {
   return places;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

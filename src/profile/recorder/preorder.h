@@ -7,7 +7,7 @@
 #include "steptape/base/array_view.h"
 #include "steptape/process/span_record.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// Returns the place of each record of a thread in preorder: parents before their children. Records
 /// arrive in the order in which spans ended, where children come first.
@@ -26,4 +26,4 @@ std::vector<std::uint32_t> preorder(ArrayView<const SpanRecord> records);
 
 inline constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

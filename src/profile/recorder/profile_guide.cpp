@@ -11,7 +11,7 @@
 #include "values/kinds/table_cells.h"
 #include "values/kinds/text.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 /// Formats the mean milliseconds of each part.
@@ -30,8 +30,8 @@ std::string stepTable(const std::vector<StepSummary>& steps) {
   std::vector<std::string> shares{"%"};
   const auto add = [&](const char* title, std::int64_t nanos) {
     titles.emplace_back(title);
-    means.push_back(millisecondsText(nanos / count));
-    shares.push_back(percentText(nanos, total));
+    means.push_back(values::millisecondsText(nanos / count));
+    shares.push_back(values::percentText(nanos, total));
   };
   for (const StepSummaryPart& part : kStepSummaryParts) {
     if (const std::int64_t nanos = sumOf(part.nanos); nanos > 0) {
@@ -39,7 +39,7 @@ std::string stepTable(const std::vector<StepSummary>& steps) {
     }
   }
   add("total", total);
-  return markdownTable(titles, {means, shares});
+  return values::markdownTable(titles, {means, shares});
 }
 
 std::string stepsText(const Trace& trace) {
@@ -83,4 +83,4 @@ std::string profileGuide(const Trace& trace, const ProfilerOptions& options) {
   return text;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

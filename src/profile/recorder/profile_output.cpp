@@ -20,7 +20,7 @@
 #include "profile/trace/perfetto/perfetto_trace.h"
 #include "profile/trace/xplane/xplane_trace.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 /// Ranks write at about the same time; a rank that does not has ended, or writes elsewhere.
@@ -28,9 +28,9 @@ constexpr std::chrono::seconds kPatienceWithRanks(2);
 
 /// Returns a thread that lives as long as any profiler.
 std::shared_ptr<TaskThread> sharedThread() {
-  static Mutex mutex;
+  static base::Mutex mutex;
   static std::weak_ptr<TaskThread> shared;
-  const MutexLock lock(mutex);
+  const base::MutexLock lock(mutex);
   std::shared_ptr<TaskThread> thread = shared.lock();
   if (thread == nullptr) {
     thread = std::make_shared<TaskThread>();
@@ -77,7 +77,7 @@ void ProfileOutput::write(RankExchange::Window window) {
 
 Status ProfileOutput::flush() {
   finish();
-  const MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   return std::exchange(failure_, Status());
 }
 
@@ -217,7 +217,7 @@ void ProfileOutput::note(const Status& status) noexcept {
     return;
   }
   {
-    const MutexLock lock(mutex_);
+    const base::MutexLock lock(mutex_);
     if (failure_.ok()) {
       failure_ = status;
     }
@@ -228,7 +228,7 @@ void ProfileOutput::note(const Status& status) noexcept {
 void ProfileOutput::reportOnce(const std::string& what) {
   bool isNew = false;
   if (!what.empty()) {
-    const MutexLock lock(mutex_);
+    const base::MutexLock lock(mutex_);
     isNew = reported_.insert(what).second;
   }
   if (isNew) {
@@ -248,4 +248,4 @@ void ProfileOutput::report(const Status& status) const noexcept {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

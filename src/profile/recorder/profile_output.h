@@ -20,7 +20,7 @@
 #include "profile/recorder/task_thread.h"
 #include "profile/recorder/window_recorder.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// Writes finished windows as a profiler's options specify, on a thread that all profilers of the
 /// process share. Windows are written one after the other, in the order in which they finish.
@@ -79,10 +79,10 @@ class ProfileOutput {
   RankExchange* const exchange_;
   ProfileSessionDirectory sessions_;
   std::optional<SummaryWriter> ownWriter_;
-  Mutex mutex_;
+  base::Mutex mutex_;
   Status failure_ STEPTAPE_GUARDED_BY(mutex_);
   std::set<std::string> reported_ STEPTAPE_GUARDED_BY(mutex_);
   const std::shared_ptr<TaskThread> thread_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

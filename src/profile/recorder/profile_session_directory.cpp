@@ -13,17 +13,17 @@
 #include "base/directory_entries.h"
 #include "base/mutex.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 namespace fs = std::filesystem;
 
 int filesIn(const fs::path& directory) {
-  std::vector<DirectoryEntry> entries;
-  listDirectory(directory.string(), &entries);
+  std::vector<base::DirectoryEntry> entries;
+  base::listDirectory(directory.string(), &entries);
   return static_cast<int>(std::count_if(
       entries.begin(), entries.end(),
-      [](const DirectoryEntry& entry) { return fs::path(entry.name).extension() == ".pb"; }));
+      [](const base::DirectoryEntry& entry) { return fs::path(entry.name).extension() == ".pb"; }));
 }
 
 Status failure(const fs::path& path, const std::error_code& error) {
@@ -32,8 +32,8 @@ Status failure(const fs::path& path, const std::error_code& error) {
 
 /// Moves the files of a directory to another directory, and removes it.
 std::error_code moveFiles(const fs::path& from, const fs::path& to) {
-  std::vector<DirectoryEntry> entries;
-  std::error_code error(listDirectory(from.string(), &entries), std::system_category());
+  std::vector<base::DirectoryEntry> entries;
+  std::error_code error(base::listDirectory(from.string(), &entries), std::system_category());
   for (auto entry = entries.begin(); !error && entry != entries.end(); ++entry) {
     fs::rename(from / entry->name, to / entry->name, error);
   }
@@ -46,11 +46,11 @@ std::error_code moveFiles(const fs::path& from, const fs::path& to) {
 }  // namespace
 
 std::string newSessionName(std::int64_t unixNanos) {
-  static Mutex mutex;
+  static base::Mutex mutex;
   static std::string last;
   static int sameAsLast = 0;
   std::string name = profileSessionName(unixNanos);
-  const MutexLock lock(mutex);
+  const base::MutexLock lock(mutex);
   sameAsLast = name == last ? sameAsLast + 1 : 0;
   last = name;
   return sameAsLast == 0 ? name : name + "_" + std::to_string(sameAsLast);
@@ -119,4 +119,4 @@ Status ProfileSessionDirectory::appear(const std::string& session) const {
   return {};
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

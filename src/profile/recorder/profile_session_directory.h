@@ -11,7 +11,7 @@
 
 #include "profile/trace/xplane/xplane_trace.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// Returns a name for a new session: profileSessionName(), with a number if this process has
 /// already returned that name.
@@ -47,4 +47,4 @@ class STEPTAPE_EXPORT ProfileSessionDirectory {
   std::string last_;  // may not have appeared yet; empty: none
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -6,7 +6,7 @@
 
 #include "steptape/base/clock.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 constexpr std::int64_t kSameSignalNanos = 1'000'000'000;
@@ -96,4 +96,4 @@ std::string ProfileTrigger::takeProblem() {
   return "a rank has stopped profiling: ProfilerOptions::trigger begins no profile any more";
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -14,7 +14,7 @@
 #include "profile/recorder/file_watch.h"
 #include "profile/recorder/trigger_agreement.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// Decides after which steps a profile begins and ends; see ProfilerTrigger.
 ///
@@ -55,4 +55,4 @@ class STEPTAPE_EXPORT ProfileTrigger {
   bool hasToldProblem_ = false;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -32,12 +32,12 @@ bool isRecorded(ProfilerAction action) {
 
 class Profiler::Impl {
  public:
-  Impl(ProfilerOptions options, std::unique_ptr<detail::SpanSource> source)
+  Impl(ProfilerOptions options, std::unique_ptr<detail::profile::SpanSource> source)
       : options_(std::move(options)),
         source_(std::move(source)),
         exchange_(makeExchange(validated(options_))),
         output_(options_, exchange_.get()) {
-    origin_.hostName = detail::hostName();
+    origin_.hostName = detail::base::hostName();
     origin_.processId = ::getpid();
     if (options_.communicator != nullptr) {
       origin_.rank = options_.communicator->rank();
@@ -62,15 +62,15 @@ class Profiler::Impl {
       return;
     }
     recorder_.emplace(
-        detail::WindowRecorder::Options{options_.recordsPerThread, options_.zones,
-                                        options_.maxTraceSpans, source_ ? source_->sampling() : 1,
-                                        source_.get()},
-        [this](detail::FinishedWindow window) { finish(std::move(window)); },
+        detail::profile::WindowRecorder::Options{options_.recordsPerThread, options_.zones,
+                                                 options_.maxTraceSpans,
+                                                 source_ ? source_->sampling() : 1, source_.get()},
+        [this](detail::profile::FinishedWindow window) { finish(std::move(window)); },
         [this] { output_.lose(); });
     step_ = 0;
     governor_.reset();
     {
-      const MutexLock lock(finishedMutex_);
+      const detail::base::MutexLock lock(finishedMutex_);
       finished_.reset();
     }
     scheduleStart_ = 0;
@@ -138,7 +138,7 @@ class Profiler::Impl {
     if (recorder_) {
       current = recorder_->current();
     }
-    const MutexLock lock(finishedMutex_);
+    const detail::base::MutexLock lock(finishedMutex_);
     if (finished_) {
       return *finished_;
     }
@@ -152,14 +152,16 @@ class Profiler::Impl {
   }
 
   /// Returns null if there is no other rank, or if the root does not log. Collective.
-  static std::unique_ptr<detail::RankExchange> makeExchange(const ProfilerOptions& options) {
+  static std::unique_ptr<detail::profile::RankExchange> makeExchange(
+      const ProfilerOptions& options) {
     const std::shared_ptr<Communicator>& ranks = options.communicator;
     if (ranks == nullptr || ranks->size() == 1) {
       return nullptr;
     }
     const bool isLogging = options.writer != nullptr || !options.logDir.empty();
-    const bool isRootLogging = !detail::valueOfRoot(*ranks, isLogging ? "logs" : "").empty();
-    return isRootLogging ? std::make_unique<detail::RankExchange>(ranks) : nullptr;
+    const bool isRootLogging =
+        !detail::metrics::valueOfRoot(*ranks, isLogging ? "logs" : "").empty();
+    return isRootLogging ? std::make_unique<detail::profile::RankExchange>(ranks) : nullptr;
   }
 
   void exchangeProfiles() {
@@ -168,8 +170,8 @@ class Profiler::Impl {
     }
   }
 
-  void writeAll(std::vector<detail::RankExchange::Window> windows) {
-    for (detail::RankExchange::Window& window : windows) {
+  void writeAll(std::vector<detail::profile::RankExchange::Window> windows) {
+    for (detail::profile::RankExchange::Window& window : windows) {
       output_.write(std::move(window));
     }
   }
@@ -184,12 +186,12 @@ class Profiler::Impl {
       scheduleStart_.reset();
     }
     switch (trigger_->endStep(scheduleStart_.has_value())) {
-      case detail::TriggerWish::kNone:
+      case detail::profile::TriggerWish::kNone:
         break;
-      case detail::TriggerWish::kBegin:
+      case detail::profile::TriggerWish::kBegin:
         scheduleStart_ = step_;
         break;
-      case detail::TriggerWish::kEnd:
+      case detail::profile::TriggerWish::kEnd:
         scheduleStart_.reset();
         if (recorder_->isOpen()) {
           closeWindow();
@@ -218,9 +220,9 @@ class Profiler::Impl {
       governor_.emplace(options_.maxOverhead > 0.0 ? options_.maxOverhead : 1.0, *nanosPerSpan_);
     }
     stepsPassed_ = 0;
-    detail::WindowStart start = nameSession();
+    detail::profile::WindowStart start = nameSession();
     if (options_.communicator != nullptr) {
-      start.clockOffsetNanos = estimateClockOffset(*options_.communicator).nanos;
+      start.clockOffsetNanos = detail::ranks::estimateClockOffset(*options_.communicator).nanos;
     }
     recorder_->open(std::move(start));
     ownStartTicks_ = readTicks();
@@ -310,49 +312,50 @@ class Profiler::Impl {
   }
 
   /// Returns a name for the new window, the same on all ranks, and the time of the name.
-  detail::WindowStart nameSession() {
+  detail::profile::WindowStart nameSession() {
     const std::int64_t now = Clock::system().wallNanos();
-    std::string session = detail::newSessionName(now);
+    std::string session = detail::profile::newSessionName(now);
     if (options_.communicator == nullptr) {
       return {session, now};
     }
     Communicator& ranks = *options_.communicator;
-    session = detail::valueOfRoot(ranks, session);
-    return {session, std::stoll(detail::valueOfRoot(ranks, std::to_string(now)))};
+    session = detail::metrics::valueOfRoot(ranks, session);
+    return {session, std::stoll(detail::metrics::valueOfRoot(ranks, std::to_string(now)))};
   }
 
-  void finish(detail::FinishedWindow window) {
-    const MutexLock lock(finishedMutex_);
+  void finish(detail::profile::FinishedWindow window) {
+    const detail::base::MutexLock lock(finishedMutex_);
     finished_ = window.profile;
     output_.write(std::move(window), origin_);
   }
 
   const ProfilerOptions options_;
-  const std::unique_ptr<detail::SpanSource> source_;
-  detail::TraceOrigin origin_;
+  const std::unique_ptr<detail::profile::SpanSource> source_;
+  detail::profile::TraceOrigin origin_;
   std::int64_t step_ = 0;
   std::optional<std::int64_t> scheduleStart_;  // a step; unset while waiting for a trigger
   ProfilerAction action_ = ProfilerAction::kNone;
-  std::optional<double> nanosPerSpan_;                // once it is measured
-  std::optional<detail::OverheadGovernor> governor_;  // of all windows since start()
-  std::int64_t stepsPassed_ = 0;                      // in the open window
+  std::optional<double> nanosPerSpan_;                         // once it is measured
+  std::optional<detail::profile::OverheadGovernor> governor_;  // of all windows since start()
+  std::int64_t stepsPassed_ = 0;                               // in the open window
   std::uint64_t stepStartTicks_ = 0;
   std::uint64_t ownStartTicks_ = 0;  // start of the profiler's own work between steps
   std::uint64_t ownTicks_ = 0;       // of that work, since the last report to the governor
   std::uint64_t recordsBefore_ = 0;  // at the start of the step
   double threadNanos_ = 0.0;         // of the recorder's thread, as reported to the governor
 
-  Mutex finishedMutex_;
+  detail::base::Mutex finishedMutex_;
   std::optional<OpProfile> finished_ STEPTAPE_GUARDED_BY(finishedMutex_);  // the latest window
 
-  std::optional<detail::ProfileTrigger> trigger_;
-  const std::unique_ptr<detail::RankExchange> exchange_;  // null: results are not gathered
-  detail::ProfileOutput output_;
-  std::optional<detail::WindowRecorder> recorder_;  // while the profiler runs; last: calls finish()
+  std::optional<detail::profile::ProfileTrigger> trigger_;
+  const std::unique_ptr<detail::profile::RankExchange> exchange_;  // null: results are not gathered
+  detail::profile::ProfileOutput output_;
+  std::optional<detail::profile::WindowRecorder>
+      recorder_;  // while the profiler runs; last: calls finish()
 };
 
 Profiler::Profiler(ProfilerOptions options) : Profiler(std::move(options), nullptr) {}
-Profiler::Profiler(ProfilerOptions options, std::unique_ptr<detail::SpanSource> source)
+Profiler::Profiler(ProfilerOptions options, std::unique_ptr<detail::profile::SpanSource> source)
     : impl_(std::make_unique<Impl>(std::move(options), std::move(source))) {}
 Profiler::~Profiler() = default;
 

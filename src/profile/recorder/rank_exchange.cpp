@@ -9,10 +9,10 @@
 #include "events/messages/wire_cursor.h"
 #include "events/messages/wire_format.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
-std::string takeFirst(WireCursor* cursor) {
+std::string takeFirst(events::WireCursor* cursor) {
   std::string_view bytes;
   if (!cursor->bytes(&bytes)) {
     throw Error(
@@ -29,12 +29,12 @@ RankExchange::RankExchange(std::shared_ptr<Communicator> ranks) : ranks_(std::mo
 void RankExchange::expect(std::int64_t step) {
   std::list<std::string> place(1);
   expected_.push_back(step);
-  const MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   missing_.splice(missing_.end(), place);
 }
 
 void RankExchange::provide(std::string found) noexcept {
-  const MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   if (!missing_.empty()) {
     missing_.front() = std::move(found);
     provided_.splice(provided_.end(), missing_, missing_.begin());
@@ -72,7 +72,7 @@ std::vector<RankExchange::Window> RankExchange::finish() {
 
 void RankExchange::ask() {
   {
-    const MutexLock lock(mutex_);
+    const base::MutexLock lock(mutex_);
     ready_.front() = static_cast<std::int64_t>(provided_.size());
   }
   underWay_ = ranks_->allreduceAsync(ready_, ReduceOp::kMin, named());
@@ -82,9 +82,9 @@ void RankExchange::ask() {
 void RankExchange::send(std::size_t windows) {
   own_.clear();
   {
-    const MutexLock lock(mutex_);
+    const base::MutexLock lock(mutex_);
     for (std::size_t i = 0; i < windows; ++i) {
-      appendVarint(&own_, provided_.front().size());
+      events::appendVarint(&own_, provided_.front().size());
       own_ += provided_.front();
       provided_.pop_front();
     }
@@ -104,7 +104,7 @@ std::vector<RankExchange::Window> RankExchange::takeArrived() {
     return {};
   }
   for (const std::string& bytes : fromRank_) {
-    WireCursor cursor(bytes);
+    events::WireCursor cursor(bytes);
     for (Window& window : arrived) {
       window.byRank.push_back(takeFirst(&cursor));
     }
@@ -118,4 +118,4 @@ CollectiveOptions RankExchange::named() const {
   return options;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

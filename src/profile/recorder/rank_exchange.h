@@ -13,7 +13,7 @@
 
 #include "base/mutex.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// Gathers each rank's results for a window on the root while training continues.
 ///
@@ -72,11 +72,11 @@ class RankExchange {
   std::string own_;                      // message: the windows of this rank
   std::vector<std::string> fromRank_;
 
-  Mutex mutex_;
+  base::Mutex mutex_;
   std::list<std::string> missing_ STEPTAPE_GUARDED_BY(mutex_);   // allocated for provide()
   std::list<std::string> provided_ STEPTAPE_GUARDED_BY(mutex_);  // and not sent
 
   CollectiveHandle underWay_;  // last: its destructor waits while the memory above exists
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -9,7 +9,7 @@
 #include "events/messages/wire_cursor.h"
 #include "events/messages/wire_format.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 using std::chrono::nanoseconds;
@@ -17,15 +17,15 @@ using std::chrono::nanoseconds;
 class Encoder {
  public:
   Encoder& number(std::int64_t value) {
-    appendVarint(&bytes_, static_cast<std::uint64_t>(value));
+    events::appendVarint(&bytes_, static_cast<std::uint64_t>(value));
     return *this;
   }
   Encoder& count(std::uint64_t value) {
-    appendVarint(&bytes_, value);
+    events::appendVarint(&bytes_, value);
     return *this;
   }
   Encoder& text(std::string_view text) {
-    appendVarint(&bytes_, text.size());
+    events::appendVarint(&bytes_, text.size());
     bytes_.append(text);
     return *this;
   }
@@ -60,7 +60,7 @@ class Decoder {
     }
   }
 
-  WireCursor cursor_;
+  events::WireCursor cursor_;
 };
 
 OpStats decodeOperator(Decoder* in) {
@@ -118,4 +118,4 @@ RankProfile decodeRankProfile(std::string_view bytes) {
   return rank;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

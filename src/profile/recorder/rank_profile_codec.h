@@ -6,7 +6,7 @@
 
 #include "steptape/profile/rank_summary.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 // Encodes a RankProfile for another process of the same program. Shapes and modules of its
 // operators are not sent: name and kind identify the operators of a window.
@@ -16,4 +16,4 @@ std::string encodeRankProfile(const RankProfile& rank);
 /// @throws Error(kRankMismatch) for bytes that encodeRankProfile() does not make.
 RankProfile decodeRankProfile(std::string_view bytes);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -8,7 +8,7 @@
 
 #include "process/spans/span_collector.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// A source of spans other than zones, such as LibTorch's operators.
 ///
@@ -35,7 +35,7 @@ class SpanSource {
   /// @param waits Whether to wait until all of them have ended.
   /// @threads One thread at a time, which may be another thread than the profiler's.
   virtual void takeDeviceSpans(std::uint64_t since, std::uint64_t until, bool waits,
-                               const std::function<void(const SpanBatch&)>& sink) = 0;
+                               const std::function<void(const process::SpanBatch&)>& sink) = 0;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

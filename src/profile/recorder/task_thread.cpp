@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 // Every wait has a deadline, but only a notification ends it.
@@ -17,7 +17,7 @@ std::chrono::steady_clock::time_point later() {
 TaskThread::~TaskThread() {
   std::thread thread;
   {
-    const MutexLock lock(mutex_);
+    const base::MutexLock lock(mutex_);
     isEnding_ = true;
     thread = std::move(thread_);
   }
@@ -29,7 +29,7 @@ TaskThread::~TaskThread() {
 
 void TaskThread::post(std::function<void()> task) {
   {
-    const MutexLock lock(mutex_);
+    const base::MutexLock lock(mutex_);
     if (!thread_.joinable()) {
       thread_ = std::thread([this] { run(); });
     }
@@ -39,7 +39,7 @@ void TaskThread::post(std::function<void()> task) {
 }
 
 void TaskThread::finish() {
-  const MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   if (thread_.get_id() == std::this_thread::get_id()) {
     return;
   }
@@ -52,7 +52,7 @@ void TaskThread::run() {
   while (true) {
     std::function<void()> task;
     {
-      const MutexLock lock(mutex_);
+      const base::MutexLock lock(mutex_);
       while (tasks_.empty() && !isEnding_) {
         changed_.waitUntil(mutex_, later());
       }
@@ -65,11 +65,11 @@ void TaskThread::run() {
     }
     task();
     {
-      const MutexLock lock(mutex_);
+      const base::MutexLock lock(mutex_);
       isBusy_ = false;
     }
     changed_.notifyAll();
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -7,7 +7,7 @@
 
 #include "base/mutex.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// Executes tasks one after the other on a separate thread, which starts with the first task.
 ///
@@ -31,12 +31,12 @@ class TaskThread {
  private:
   void run();
 
-  Mutex mutex_;
-  CondVar changed_;
+  base::Mutex mutex_;
+  base::CondVar changed_;
   std::deque<std::function<void()>> tasks_ STEPTAPE_GUARDED_BY(mutex_);
   bool isBusy_ STEPTAPE_GUARDED_BY(mutex_) = false;
   bool isEnding_ STEPTAPE_GUARDED_BY(mutex_) = false;
   std::thread thread_ STEPTAPE_GUARDED_BY(mutex_);
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

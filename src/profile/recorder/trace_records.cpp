@@ -8,7 +8,7 @@
 #include "process/spans/name_cache.h"
 #include "profile/recorder/preorder.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 /// Maps numbers of this process's tables to those of a trace, which has only used entries.
@@ -23,7 +23,8 @@ class Renumbering {
     std::uint32_t& index = names_[record.nameId];
     if (index == kUnknown) {
       index = static_cast<std::uint32_t>(trace_->names.size());
-      trace_->names.push_back({spanName(record.nameId), record.kind, "", spanColor(record.nameId)});
+      trace_->names.push_back(
+          {spanName(record.nameId), record.kind, "", process::spanColor(record.nameId)});
     }
     return index;
   }
@@ -122,7 +123,7 @@ void appendRecords(const std::vector<SpanRecord>& records, const Timeline& timel
 
 }  // namespace
 
-TraceRecords::Thread& TraceRecords::thread(const SpanBatch& batch) {
+TraceRecords::Thread& TraceRecords::thread(const process::SpanBatch& batch) {
   for (Thread& thread : threads_) {
     if (thread.id == batch.threadId && thread.device == batch.device) {
       return thread;
@@ -131,7 +132,7 @@ TraceRecords::Thread& TraceRecords::thread(const SpanBatch& batch) {
   return threads_.emplace_back(Thread{batch.threadId, batch.device, "", {}});
 }
 
-void TraceRecords::add(const SpanBatch& batch) {
+void TraceRecords::add(const process::SpanBatch& batch) {
   dropped_ += batch.dropped;
   if (batch.records.empty()) {
     return;
@@ -189,4 +190,4 @@ Trace TraceRecords::build(std::uint64_t endTicks, const TickConverter& converter
   return trace;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -11,7 +11,7 @@
 
 #include "process/spans/span_collector.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// The process that made a trace.
 struct TraceOrigin {
@@ -31,7 +31,7 @@ class TraceRecords {
       : startTicks_(startTicks), stepStartTicks_(startTicks), roomFor_(maxSpans) {}
 
   /// Keeps spans that began in the window.
-  void add(const SpanBatch& batch);
+  void add(const process::SpanBatch& batch);
 
   /// Starts the next step at `ticks`: the time before was not recorded.
   void resume(std::uint64_t ticks) { stepStartTicks_ = ticks; }
@@ -59,7 +59,7 @@ class TraceRecords {
     std::uint64_t threadId;
   };
 
-  Thread& thread(const SpanBatch& batch);
+  Thread& thread(const process::SpanBatch& batch);
 
   std::uint64_t startTicks_;
   std::uint64_t stepStartTicks_;
@@ -69,4 +69,4 @@ class TraceRecords {
   std::vector<Step> steps_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

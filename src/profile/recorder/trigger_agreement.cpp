@@ -11,7 +11,7 @@
 
 #include "ranks/communicator/poll_pause.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 constexpr std::int64_t kNanosPerRound = 200'000'000;
@@ -113,7 +113,7 @@ std::optional<TriggerAgreement::Told> TriggerAgreement::readNode() {
 /// @return false if it never will.
 bool TriggerAgreement::hasTold(const Slot& slot) {
   const auto isThere = [&] { return slot.rounds.load(std::memory_order_acquire) >= round_; };
-  PollPause pause(ranks_->timeout());
+  ranks::PollPause pause(ranks_->timeout());
   while (!isThere()) {
     // Checked again: a rank may leave right after it has written.
     if (slot.hasLeft.load(std::memory_order_acquire) != 0 || !pause.next()) {
@@ -130,4 +130,4 @@ bool TriggerAgreement::hasTold(const Slot& slot) {
   return true;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

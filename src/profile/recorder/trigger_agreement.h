@@ -9,7 +9,7 @@
 #include "steptape/base/export.h"
 #include "steptape/ranks/communicator.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// A trigger's request. If several ranks have requests, the largest value counts.
 enum class TriggerWish : std::uint8_t { kNone, kBegin, kEnd };
@@ -77,4 +77,4 @@ class STEPTAPE_EXPORT TriggerAgreement {
   std::int64_t lastRoundNanos_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

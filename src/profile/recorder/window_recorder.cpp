@@ -11,7 +11,7 @@
 
 #include "process/spans/recorder_registry.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 constexpr std::chrono::milliseconds kRingLookEvery(10);
@@ -41,7 +41,7 @@ WindowRecorder::WindowRecorder(const Options& options, OnFinished onFinished, On
 
 WindowRecorder::~WindowRecorder() {
   {
-    const MutexLock lock(markMutex_);
+    const base::MutexLock lock(markMutex_);
     isEnding_ = true;
   }
   wake_.notifyOne();
@@ -50,7 +50,7 @@ WindowRecorder::~WindowRecorder() {
 
 void WindowRecorder::open(WindowStart start) {
   // Drains now: rings that are full of earlier records would lose the window's records.
-  const MutexLock lock(windowMutex_);
+  const base::MutexLock lock(windowMutex_);
   drain();
   drained_.clear();
   converter_.recalibrate();
@@ -63,7 +63,7 @@ void WindowRecorder::open(WindowStart start) {
 
 void WindowRecorder::mark(Change change, std::int64_t step, const WindowEnd& end) {
   const auto threadId = static_cast<std::uint64_t>(::syscall(SYS_gettid));
-  const MutexLock lock(markMutex_);
+  const base::MutexLock lock(markMutex_);
   // Reads the clock under the lock, so that marks are in order of time.
   marks_.push_back({change, readTicks(), step, threadId, end});
   isClosing_ |= change == Change::kClose;
@@ -87,7 +87,7 @@ void WindowRecorder::close(const WindowEnd& end) {
 
 std::optional<OpProfile> WindowRecorder::current() {
   look();
-  const MutexLock lock(windowMutex_);
+  const base::MutexLock lock(windowMutex_);
   if (!window_) {
     return std::nullopt;
   }
@@ -100,7 +100,7 @@ void WindowRecorder::run() {
   bool isLast = false;
   while (!isLast) {
     {
-      const MutexLock lock(markMutex_);
+      const base::MutexLock lock(markMutex_);
       if (!isEnding_ && !isClosing_) {
         const auto pause = collector_.isRecording() ? kRingLookEvery : kSleepAtMost;
         wake_.waitUntil(markMutex_, std::chrono::steady_clock::now() + pause);
@@ -124,7 +124,7 @@ bool WindowRecorder::tryLook() noexcept {
     look();
     return true;
   } catch (const std::bad_alloc&) {
-    const MutexLock lock(windowMutex_);
+    const base::MutexLock lock(windowMutex_);
     loseDrained();
     return false;
   }
@@ -132,8 +132,8 @@ bool WindowRecorder::tryLook() noexcept {
 
 void WindowRecorder::loseDrained() {
   for (const Drained& drained : drained_) {
-    RecorderRegistry::instance().countUnrecorded(drained.records.size() - drained.next +
-                                                 drained.dropped);
+    process::RecorderRegistry::instance().countUnrecorded(drained.records.size() - drained.next +
+                                                          drained.dropped);
   }
   drained_.clear();
 }
@@ -143,8 +143,8 @@ void WindowRecorder::loseWindows() noexcept {
   const auto isClose = [](const Mark& mark) { return mark.change == Change::kClose; };
   std::ptrdiff_t lost = 0;
   {
-    const MutexLock lock(windowMutex_);
-    const MutexLock markLock(markMutex_);
+    const base::MutexLock lock(windowMutex_);
+    const base::MutexLock markLock(markMutex_);
     lost = static_cast<std::ptrdiff_t>(closed_.size());
     lost += std::count_if(takenMarks_.begin() + static_cast<std::ptrdiff_t>(appliedMarks_),
                           takenMarks_.end(), isClose);
@@ -156,13 +156,13 @@ void WindowRecorder::loseWindows() noexcept {
 }
 
 void WindowRecorder::look() {
-  const MutexLock deviceLock(deviceMutex_);
+  const base::MutexLock deviceLock(deviceMutex_);
   {
-    const MutexLock lock(windowMutex_);
+    const base::MutexLock lock(windowMutex_);
     drain();
   }
   finishClosed();
-  const MutexLock lock(windowMutex_);
+  const base::MutexLock lock(windowMutex_);
   if (window_ && closed_.empty()) {  // else the older window must get its records first
     addDevices(lastDrainTicks_, /*waits=*/false, &*window_);
   }
@@ -171,7 +171,7 @@ void WindowRecorder::look() {
 void WindowRecorder::drain() {
   std::uint64_t now = 0;
   {
-    const MutexLock lock(markMutex_);
+    const base::MutexLock lock(markMutex_);
     if (appliedMarks_ == takenMarks_.size()) {  // else the previous pass ran out of memory
       takenMarks_.clear();
       appliedMarks_ = 0;
@@ -182,7 +182,7 @@ void WindowRecorder::drain() {
   }
   // Drains after taking the marks, so that all records before a mark are found. Records after `now`
   // may follow later marks, and wait for them.
-  collector_.drain([&](const SpanBatch& batch) STEPTAPE_REQUIRES(windowMutex_) {
+  collector_.drain([&](const process::SpanBatch& batch) STEPTAPE_REQUIRES(windowMutex_) {
     std::vector<SpanRecord> records;
     if (!spareRecords_.empty()) {
       records = std::move(spareRecords_.back());
@@ -244,7 +244,7 @@ void WindowRecorder::finishClosed() {
   while (true) {
     std::optional<ClosedWindow> closed;
     {
-      const MutexLock lock(windowMutex_);
+      const base::MutexLock lock(windowMutex_);
       if (closed_.empty()) {
         return;
       }
@@ -277,7 +277,7 @@ void WindowRecorder::finish(ClosedWindow closed) {
 }
 
 TickConverter WindowRecorder::recalibrated() {
-  const MutexLock lock(windowMutex_);
+  const base::MutexLock lock(windowMutex_);
   converter_.recalibrate();
   return converter_;
 }
@@ -289,7 +289,7 @@ void WindowRecorder::addUntil(std::uint64_t ticks) {
            drained.records[drained.next].ticks() <= ticks) {
       ++drained.next;
     }
-    const SpanBatch batch{
+    const process::SpanBatch batch{
         drained.threadId, drained.threadName,
         ArrayView<const SpanRecord>(drained.records.data() + first, drained.next - first),
         drained.dropped};
@@ -308,10 +308,10 @@ void WindowRecorder::addDevices(std::uint64_t until, bool waits, Window* window)
   if (source_ == nullptr) {
     return;
   }
-  source_->takeDeviceSpans(window->startTicks, until, waits, [&](const SpanBatch& batch) {
+  source_->takeDeviceSpans(window->startTicks, until, waits, [&](const process::SpanBatch& batch) {
     window->stats.add(batch);
     window->records.add(batch);
   });
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -20,7 +20,7 @@
 #include "profile/recorder/span_source.h"
 #include "profile/recorder/trace_records.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// The profiler's data about a window at its end.
 struct WindowEnd {
@@ -149,7 +149,7 @@ class WindowRecorder {
   TickConverter recalibrated();
   void addDevices(std::uint64_t until, bool waits, Window* window) STEPTAPE_REQUIRES(deviceMutex_);
 
-  SpanCollector collector_;
+  process::SpanCollector collector_;
   const std::size_t maxSpans_;
   const int sampling_;
   SpanSource* const source_;
@@ -158,15 +158,15 @@ class WindowRecorder {
   bool isOpen_ = false;
   std::atomic<double> threadNanos_{0.0};
 
-  Mutex markMutex_;
-  CondVar wake_;
+  base::Mutex markMutex_;
+  base::CondVar wake_;
   bool isEnding_ STEPTAPE_GUARDED_BY(markMutex_) = false;
   bool isClosing_ STEPTAPE_GUARDED_BY(markMutex_) = false;
   std::vector<Mark> marks_ STEPTAPE_GUARDED_BY(markMutex_);
 
-  Mutex deviceMutex_;  ///< Held while waiting for devices; locked before windowMutex_.
+  base::Mutex deviceMutex_;  ///< Held while waiting for devices; locked before windowMutex_.
 
-  Mutex windowMutex_;
+  base::Mutex windowMutex_;
   // Reused: if the training thread allocated memory here at every step and this thread freed it,
   // the allocator would return pages to the operating system, and the training would wait for new
   // pages.
@@ -183,4 +183,4 @@ class WindowRecorder {
   std::thread thread_;  // uses all members above
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

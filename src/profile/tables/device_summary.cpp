@@ -18,16 +18,17 @@ namespace {
 
 constexpr const char* kNoLauncher = "(no operator)";
 
-using detail::TimeInterval;
+using detail::profile::TimeInterval;
 
 enum class WorkKind { kKernel, kCopy, kCollective };
 
 WorkKind workKindOf(const TraceName& name) {
   const std::string& text = name.text;
-  if (detail::isCollectiveOfDevice(name)) {
+  if (detail::profile::isCollectiveOfDevice(name)) {
     return WorkKind::kCollective;
   }
-  const bool isCopy = detail::startsWith(text, "Memcpy") || detail::startsWith(text, "Memset");
+  const bool isCopy =
+      detail::base::startsWith(text, "Memcpy") || detail::base::startsWith(text, "Memset");
   return isCopy ? WorkKind::kCopy : WorkKind::kKernel;
 }
 
@@ -40,7 +41,7 @@ std::int64_t lengthOf(const std::vector<TimeInterval>& united) {
 }
 
 std::int64_t commonLength(const std::vector<TimeInterval>& a, const std::vector<TimeInterval>& b) {
-  detail::CommonTime common(b);
+  detail::profile::CommonTime common(b);
   std::int64_t sum = 0;
   for (const TimeInterval& each : a) {
     sum += common.with(each);
@@ -91,7 +92,7 @@ class Launchers {
         open.pop_back();
       }
       around.push_back(open.empty() ? kNone : open.back());
-      if (detail::takesTimeOfThread(spans[i]) &&
+      if (detail::profile::takesTimeOfThread(spans[i]) &&
           trace_.names[spans[i].name].kind != SpanKind::kRuntime) {
         open.push_back(i);
       }
@@ -124,9 +125,9 @@ class DeviceTally {
 
   DeviceSummary build(int device, std::int64_t window) && {
     for (auto& [kind, intervals] : byKind_) {
-      detail::unite(&intervals);
+      detail::profile::unite(&intervals);
     }
-    detail::unite(&all_);
+    detail::profile::unite(&all_);
     DeviceSummary summary;
     summary.device = device;
     summary.window = window;

@@ -13,18 +13,18 @@
 namespace steptape {
 namespace {
 
-using detail::SpanStacks;
+using detail::profile::SpanStacks;
 
 /// Returns the time of each span without the spans inside.
 std::vector<std::int64_t> selfTimes(const std::vector<TraceSpan>& spans) {
-  struct : detail::ThreadVisitor {
+  struct : detail::profile::ThreadVisitor {
     std::vector<std::int64_t> self;
-    void end(std::size_t i, std::int64_t time, const std::vector<detail::OpenSpan>&) {
+    void end(std::size_t i, std::int64_t time, const std::vector<detail::profile::OpenSpan>&) {
       self[i] = time;
     }
   } visitor;
   visitor.self.resize(spans.size());
-  detail::visitThread(spans, &visitor);
+  detail::profile::visitThread(spans, &visitor);
   return std::move(visitor.self);
 }
 
@@ -51,9 +51,9 @@ std::string foldedStacks(ArrayView<const Trace> processes) {
   if (processes.size() == 1) {
     addProcess(processes[0], "", &nanosByPath);
   } else if (processes.size() > 1) {
-    const std::vector<std::string> names = detail::fileProcessNames(processes);
+    const std::vector<std::string> names = detail::profile::fileProcessNames(processes);
     for (std::size_t i = 0; i < processes.size(); ++i) {
-      addProcess(processes[i], detail::frameOf(names[i]) + ';', &nanosByPath);
+      addProcess(processes[i], detail::profile::frameOf(names[i]) + ';', &nanosByPath);
     }
   }
   std::string text;

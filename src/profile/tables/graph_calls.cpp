@@ -9,7 +9,7 @@
 #include "profile/tables/step_parts.h"
 #include "profile/trace/thread_time.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 using Key = std::pair<std::string, std::string>;  // module and operator
@@ -166,4 +166,4 @@ std::size_t GraphCallMatcher::findCall(const std::vector<ForwardCall>& calls, st
   return std::min(begin, end);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -11,7 +11,7 @@
 
 #include "profile/tables/span_context.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// A call of an operator in the forward part of a step.
 struct ForwardCall {
@@ -51,4 +51,4 @@ class GraphCallMatcher {
   std::unordered_set<std::string> modules_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -14,8 +14,8 @@
 namespace steptape {
 namespace {
 
-using detail::CallsOfNodes;
-using detail::ForwardCall;
+using detail::profile::CallsOfNodes;
+using detail::profile::ForwardCall;
 using std::chrono::nanoseconds;
 
 /// The sums of a node over the steps.
@@ -111,7 +111,7 @@ class NodeTally {
   static constexpr std::size_t kNoNode = ~std::size_t{0};
 
   void addForward(const TraceStep& step) {
-    const std::vector<ForwardCall> calls = detail::forwardCalls(trace_, step, modules_);
+    const std::vector<ForwardCall> calls = detail::profile::forwardCalls(trace_, step, modules_);
     const CallsOfNodes callsOfNode = matcher_.match(calls);
     const ThreadMemory memory(trace_, step.thread);
     for (std::size_t node = 0; node < callsOfNode.size(); ++node) {
@@ -127,7 +127,7 @@ class NodeTally {
   void addBackward() {
     std::vector<std::vector<std::uint32_t>> parents;
     for (const TraceThread& thread : trace_.threads) {
-      parents.push_back(detail::parentsOf(thread.spans));
+      parents.push_back(detail::profile::parentsOf(thread.spans));
     }
     for (const TraceLink& link : linkBackward(trace_)) {
       const std::size_t node = nodeAt(link.fromThread, link.fromSpan, parents[link.fromThread]);
@@ -143,7 +143,7 @@ class NodeTally {
   std::size_t nodeAt(std::size_t thread, std::size_t span,
                      const std::vector<std::uint32_t>& parents) const {
     const std::vector<std::size_t>& nodes = nodeOfSpan_[thread];
-    for (auto i = static_cast<std::uint32_t>(span); i != detail::kNoSpan; i = parents[i]) {
+    for (auto i = static_cast<std::uint32_t>(span); i != detail::profile::kNoSpan; i = parents[i]) {
       if (nodes[i] != kNoNode) {
         return nodes[i];
       }
@@ -177,8 +177,8 @@ class NodeTally {
 
   const event::Graph& graph_;
   const Trace& trace_;
-  const detail::SpanModules modules_;
-  const detail::GraphCallMatcher matcher_;
+  const detail::profile::SpanModules modules_;
+  const detail::profile::GraphCallMatcher matcher_;
   std::vector<std::vector<std::size_t>> nodeOfSpan_;  // by thread and span
   std::vector<std::int64_t> steps_;                   // by node: steps with a call
   std::vector<NodeTotals> forward_;                   // by node, like backward_

@@ -15,11 +15,11 @@
 namespace steptape {
 namespace {
 
-using detail::brokenText;
-using detail::codeSpan;
-using detail::microsecondsText;
-using detail::millisecondsText;
-using detail::percentText;
+using detail::values::brokenText;
+using detail::values::codeSpan;
+using detail::values::microsecondsText;
+using detail::values::millisecondsText;
+using detail::values::percentText;
 
 /// Formats with one decimal, in any locale.
 std::string oneDecimal(double value) {
@@ -126,7 +126,7 @@ std::string notes(const OpProfile& profile, std::size_t rows) {
 /// Returns the terminal columns of a text: one per UTF-8 character, which is right for our texts.
 std::size_t widthOf(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return !detail::isUtf8Continuation(c); }));
+      text.begin(), text.end(), [](char c) { return !detail::base::isUtf8Continuation(c); }));
 }
 
 std::string shortened(const std::string& text) {
@@ -156,7 +156,8 @@ std::string opTable(const OpProfile& profile, const OpTableOptions& options) {
     row[1] = codeSpan(row[1]);
     row[2] = brokenText(row[2]);
   }
-  return markdownTable(titles, cells.rows) + "\n" + notes(profile, cells.rows.size());
+  return detail::values::markdownTable(titles, cells.rows) + "\n" +
+         notes(profile, cells.rows.size());
 }
 
 std::string opTableForConsole(const OpProfile& profile, const OpTableOptions& options) {

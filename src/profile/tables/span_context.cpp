@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "profile/trace/thread_time.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 /// Begins the name of the span around the call of a module in traces of PyTorch with Python
@@ -49,8 +49,8 @@ SpanModules::SpanModules(const Trace& trace) : trace_(trace) {
   std::vector<std::uint32_t> ofNames;
   for (const TraceName& name : trace.names) {
     const std::string_view text = name.text;
-    ofNames.push_back(startsWith(text, kModulePrefix) ? numberOf(text.substr(kModulePrefix.size()))
-                                                      : 0);
+    ofNames.push_back(
+        base::startsWith(text, kModulePrefix) ? numberOf(text.substr(kModulePrefix.size())) : 0);
   }
   if (modules_.size() == 1) {
     return;
@@ -110,4 +110,4 @@ const TraceSpan* SpansAtTimes::innermost(std::size_t thread, std::int64_t time) 
   return candidate == kNoSpan ? nullptr : &spans[candidate];
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -8,7 +8,7 @@
 
 #include "steptape/profile/trace.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 inline constexpr std::uint32_t kNoSpan = ~std::uint32_t{0};
 
@@ -53,4 +53,4 @@ class SpansAtTimes {
   std::vector<std::vector<std::uint32_t>> parents_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

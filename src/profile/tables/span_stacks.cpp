@@ -7,7 +7,7 @@
 
 #include "profile/tables/span_context.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 bool isFrame(SpanKind kind, SpanStacks::Frames frames) {
@@ -95,4 +95,4 @@ void addCallStacks(Trace* trace) {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -12,7 +12,7 @@
 #include "steptape/base/export.h"
 #include "steptape/profile/trace.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// Converts a name to a frame of a stack: ';' separates frames, and line breaks separate stacks.
 std::string frameOf(std::string_view name);
@@ -54,4 +54,4 @@ inline constexpr std::string_view kCallStack = "\"Call stack\": ";
 /// Adds the enclosing zones and scopes as an argument to operators and backward nodes.
 STEPTAPE_EXPORT void addCallStacks(Trace* trace);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "profile/trace/known_names.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 StepPart partOf(NameMeaning meaning) {
@@ -56,8 +56,8 @@ std::vector<StepPart> ownPartsOf(const std::vector<TraceName>& names) {
 }
 
 bool isCollectiveOfDevice(const TraceName& name) {
-  return startsWith(name.text, "nccl") ||
+  return base::startsWith(name.text, "nccl") ||
          meaningOf(name.text, name.kind) == NameMeaning::kCollective;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

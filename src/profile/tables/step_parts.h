@@ -7,7 +7,7 @@
 #include "steptape/profile/trace.h"
 #include "steptape/profile/trace_summary.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 using StepPart = std::int64_t StepSummary::*;
 
@@ -21,4 +21,4 @@ std::vector<StepPart> ownPartsOf(const std::vector<TraceName>& names);
 /// Returns whether a kernel is a collective, by its name: those of NCCL and RCCL begin with "nccl".
 bool isCollectiveOfDevice(const TraceName& name);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -15,14 +15,14 @@
 namespace steptape {
 namespace {
 
-using detail::CommonTime;
-using detail::OpenSpan;
-using detail::StepPart;
-using detail::TimeInterval;
+using detail::profile::CommonTime;
+using detail::profile::OpenSpan;
+using detail::profile::StepPart;
+using detail::profile::TimeInterval;
 
 /// What the names of a trace say.
 struct StepNames {
-  explicit StepNames(const Trace& trace) : parts(detail::ownPartsOf(trace.names)) {
+  explicit StepNames(const Trace& trace) : parts(detail::profile::ownPartsOf(trace.names)) {
     for (const TraceName& name : trace.names) {
       hasWaits = hasWaits || name.kind == SpanKind::kWait;
       waitsForDevice.push_back(isWaitForDevice(name));
@@ -37,10 +37,10 @@ struct StepNames {
   /// Calls such as cudaStreamSynchronize, and copies, which may wait for their stream.
   static bool isWaitForDevice(const TraceName& name) {
     const std::string& text = name.text;
-    return name.kind == SpanKind::kRuntime &&
-           (text.find("Synchronize") != std::string::npos ||
-            detail::startsWith(text, "cudaMemcpy") || detail::startsWith(text, "hipMemcpy") ||
-            detail::startsWith(text, "cuMemcpy"));
+    return name.kind == SpanKind::kRuntime && (text.find("Synchronize") != std::string::npos ||
+                                               detail::base::startsWith(text, "cudaMemcpy") ||
+                                               detail::base::startsWith(text, "hipMemcpy") ||
+                                               detail::base::startsWith(text, "cuMemcpy"));
   }
 };
 
@@ -52,12 +52,13 @@ std::vector<TimeInterval> collectivesBeside(const Trace& trace, std::size_t thre
       continue;
     }
     for (const TraceSpan& span : trace.threads[other].spans) {
-      if (trace.names[span.name].kind == SpanKind::kCollective && detail::takesTimeOfThread(span)) {
-        intervals.emplace_back(span.start, detail::endOf(span));
+      if (trace.names[span.name].kind == SpanKind::kCollective &&
+          detail::profile::takesTimeOfThread(span)) {
+        intervals.emplace_back(span.start, detail::profile::endOf(span));
       }
     }
   }
-  detail::unite(&intervals);
+  detail::profile::unite(&intervals);
   return intervals;
 }
 
@@ -65,7 +66,8 @@ std::vector<TimeInterval> collectivesBeside(const Trace& trace, std::size_t thre
 std::vector<TimeInterval> collectivesOfDevices(const Trace& trace) {
   std::vector<bool> isCollective;
   for (const TraceName& name : trace.names) {
-    isCollective.push_back(name.kind == SpanKind::kDevice && detail::isCollectiveOfDevice(name));
+    isCollective.push_back(name.kind == SpanKind::kDevice &&
+                           detail::profile::isCollectiveOfDevice(name));
   }
   std::vector<TimeInterval> collectives;
   std::vector<TimeInterval> others;
@@ -76,17 +78,17 @@ std::vector<TimeInterval> collectivesOfDevices(const Trace& trace) {
     for (const TraceSpan& span : stream.spans) {
       if (trace.names[span.name].category != "gpu_user_annotation") {
         (isCollective[span.name] ? collectives : others)
-            .emplace_back(span.start, detail::endOf(span));
+            .emplace_back(span.start, detail::profile::endOf(span));
       }
     }
   }
-  detail::unite(&collectives);
-  detail::unite(&others);
-  return detail::without(collectives, others);
+  detail::profile::unite(&collectives);
+  detail::profile::unite(&others);
+  return detail::profile::without(collectives, others);
 }
 
 /// Divides the steps of one thread among their parts.
-class StepTally : public detail::ThreadVisitor {
+class StepTally : public detail::profile::ThreadVisitor {
  public:
   /// @param hostCollectives   When the thread waits if it runs no operator.
   /// @param deviceCollectives When the thread waits if it waits for a device.
@@ -116,14 +118,14 @@ class StepTally : public detail::ThreadVisitor {
   }
 
   void begin(std::size_t i, const std::vector<OpenSpan>& around) {
-    if (!detail::takesTimeOfThread(spans_[i])) {
+    if (!detail::profile::takesTimeOfThread(spans_[i])) {
       return;
     }
     isInOperator_.resize(around.size());
     isInOperator_.push_back((!isInOperator_.empty() && isInOperator_.back()) ||
                             kindOf(i) == SpanKind::kOperator);
     if (const StepPart own = names_.parts[spans_[i].name]) {
-      scopes_.push_back({detail::endOf(spans_[i]), own});
+      scopes_.push_back({detail::profile::endOf(spans_[i]), own});
     }
   }
 
@@ -217,7 +219,7 @@ std::vector<StepSummary> summarizeSteps(const Trace& trace) {
     const std::vector<TimeInterval> beside =
         names.hasWaits ? std::vector<TimeInterval>() : collectivesBeside(trace, thread);
     StepTally tally(trace, names, thread, beside, ofDevices, &summaries);
-    detail::visitThread(trace.threads[thread].spans, &tally);
+    detail::profile::visitThread(trace.threads[thread].spans, &tally);
   }
   for (StepSummary& step : summaries) {
     step.other = step.total - step.input - step.forward - step.backward - step.optimizer -

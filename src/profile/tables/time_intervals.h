@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// Start and end.
 using TimeInterval = std::pair<std::int64_t, std::int64_t>;
@@ -72,4 +72,4 @@ inline std::vector<TimeInterval> without(const std::vector<TimeInterval>& from,
   return rest;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -16,9 +16,9 @@
 namespace steptape {
 namespace {
 
-using detail::endOf;
-using detail::OpenSpan;
-using detail::takesTimeOfThread;
+using detail::profile::endOf;
+using detail::profile::OpenSpan;
+using detail::profile::takesTimeOfThread;
 
 constexpr const char* kNoModule = "(no module)";
 constexpr const char* kNoOperator = "(no operator)";
@@ -50,7 +50,7 @@ class SpanTally {
     for (thread_ = 0; thread_ < trace_.threads.size(); ++thread_) {
       const std::vector<TraceSpan>& spans = trace_.threads[thread_].spans;
       cover(spans);
-      detail::visitThread(spans, this);
+      detail::profile::visitThread(spans, this);
     }
     OpProfile profile;
     for (auto& [key, op] : operators_) {
@@ -192,8 +192,8 @@ class SpanTally {
 
   const Trace& trace_;
   const OpGrouping grouping_;
-  std::optional<detail::SpanModules> modules_;  // for kModule
-  std::optional<detail::SpanStacks> stacks_;    // for kStack
+  std::optional<detail::profile::SpanModules> modules_;  // for kModule
+  std::optional<detail::profile::SpanStacks> stacks_;    // for kStack
   std::map<Key, OpStats> operators_;
   std::unordered_map<std::uint64_t, OpStats*> known_;  // by name, and details or stack
   std::vector<std::uint32_t> sameRow_;                 // by name: the first one with its row
@@ -283,7 +283,7 @@ OpProfile summarize(const Trace& trace, OpGrouping grouping) {
 }
 
 std::vector<MemorySummary> summarizeMemory(const Trace& trace) {
-  const detail::SpansAtTimes owners(trace);
+  const detail::profile::SpansAtTimes owners(trace);
   std::map<std::pair<int, int>, MemoryTally> devices;
   for (const TraceMemoryEvent& event : trace.memory) {
     const TraceSpan* const owner = owners.innermost(event.thread, event.time);

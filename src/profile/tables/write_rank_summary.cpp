@@ -15,12 +15,12 @@
 namespace steptape {
 namespace {
 
-using detail::codeSpan;
-using detail::millisecondsText;
-using detail::PartSeconds;
-using detail::percentText;
-using detail::StragglerAnalysis;
-using detail::TimedPart;
+using detail::metrics::PartSeconds;
+using detail::metrics::StragglerAnalysis;
+using detail::metrics::TimedPart;
+using detail::values::codeSpan;
+using detail::values::millisecondsText;
+using detail::values::percentText;
 
 constexpr char kPrefix[] = "profile/straggler";
 /// Same as StragglerOptions::threshold.
@@ -67,7 +67,7 @@ std::string rankTable(ArrayView<const RankProfile> ranks, std::size_t maxRows) {
                         ? rankAndNode(static_cast<int>(op.maxTrace), ranks[op.maxTrace].nodeName)
                         : ""});
   }
-  return markdownTable(
+  return detail::values::markdownTable(
              {"#", "operator", "kind", "calls", "mean self ms", "self %", "max self ms", "of"},
              rows) +
          "\n" + notes(ranks, operators.size() - rows.size());
@@ -87,7 +87,7 @@ StragglerAnalysis analyze(const std::vector<PartSeconds>& secondsByRank) {
                         part.nanos != &StepSummary::total;
     parts.push_back({part.name, isWork});
   }
-  return detail::analyzeStragglers(parts, secondsByRank);
+  return detail::metrics::analyzeStragglers(parts, secondsByRank);
 }
 
 PartSeconds secondsOf(const StepSummary& step) {
@@ -131,8 +131,8 @@ void writeStepScalars(SummaryWriter& writer, const SecondsByStep& steps) {
   for (const auto& [number, secondsByRank] : steps) {
     const StragglerAnalysis analysis = analyze(secondsByRank);
     StepBatch batch = writer.atStep(number);
-    detail::addParts(&batch, kPrefix, analysis);
-    detail::addSlowest(&batch, kPrefix, analysis);
+    detail::metrics::addParts(&batch, kPrefix, analysis);
+    detail::metrics::addSlowest(&batch, kPrefix, analysis);
   }
 }
 
@@ -152,10 +152,11 @@ void writeStragglers(SummaryWriter& writer, ArrayView<const RankProfile> ranks,
   }
   const std::vector<PartSeconds> meanByRank = meansOver(steps);
   const StragglerAnalysis overall = analyze(meanByRank);
-  writer.addText(std::string(kPrefix) + "/parts", detail::partTable(overall, nodeByRank), step);
+  writer.addText(std::string(kPrefix) + "/parts", detail::metrics::partTable(overall, nodeByRank),
+                 step);
   if (overall.slowdown > kToldSlowdown) {
     writer.addText(std::string(kPrefix) + "/report",
-                   detail::describeStraggler(overall, meanByRank, nodeByRank), step);
+                   detail::metrics::describeStraggler(overall, meanByRank, nodeByRank), step);
   }
 }
 

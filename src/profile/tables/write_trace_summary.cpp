@@ -11,8 +11,8 @@
 namespace steptape {
 namespace {
 
-using detail::kBytesPerMegabyte;
-using detail::megabytesText;
+using detail::values::kBytesPerMegabyte;
+using detail::values::megabytesText;
 
 constexpr double kMillisecond = 1e6;  // in ns
 
@@ -22,12 +22,12 @@ std::string memoryTable(const MemorySummary& memory, std::size_t maxRows) {
     if (rows.size() == maxRows) {
       break;
     }
-    rows.push_back({detail::codeSpan(op.name), std::to_string(op.allocations),
+    rows.push_back({detail::values::codeSpan(op.name), std::to_string(op.allocations),
                     megabytesText(op.allocated), megabytesText(op.freed),
                     megabytesText(op.atPeak)});
   }
-  return markdownTable({"operator", "allocations", "allocated MB", "freed MB", "MB at the peak"},
-                       rows) +
+  return detail::values::markdownTable(
+             {"operator", "allocations", "allocated MB", "freed MB", "MB at the peak"}, rows) +
          "\nAt most " + megabytesText(memory.peak) +
          " MB of what was allocated in the window were in use.\n";
 }
@@ -40,7 +40,8 @@ void writeTables(SummaryWriter& writer, const Trace& trace, std::int64_t step,
   for (const SpanDetails& details : trace.details) {
     hasShapes = hasShapes || !details.shapes.empty();
     hasModules = hasModules || !details.module.empty();
-    hasStacks = hasStacks || details.arguments.find(detail::kCallStack) != std::string::npos;
+    hasStacks =
+        hasStacks || details.arguments.find(detail::profile::kCallStack) != std::string::npos;
   }
   if (hasShapes) {
     writer.addText("profile/operators_by_shape",

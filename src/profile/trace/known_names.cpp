@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "profile/trace/chrome/chrome_format.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 enum class Match {
@@ -107,7 +107,7 @@ constexpr std::array<KnownName, 45> kZoneNames{{
 /// "all-reduce-combiner".
 bool endsInstruction(std::string_view rest) {
   for (const std::string_view variant : {"-start", "-done", "_invariant", "-fusion", "_fusion"}) {
-    if (startsWith(rest, variant)) {
+    if (base::startsWith(rest, variant)) {
       rest.remove_prefix(variant.size());
       break;
     }
@@ -116,7 +116,7 @@ bool endsInstruction(std::string_view rest) {
 }
 
 bool matches(const KnownName& known, std::string_view name) {
-  if (!startsWith(name, known.text)) {
+  if (!base::startsWith(name, known.text)) {
     return false;
   }
   const std::string_view rest = name.substr(known.text.size());
@@ -143,22 +143,22 @@ std::optional<NameMeaning> find(const std::array<KnownName, kSize>& table, std::
 ///
 /// @source lightning/pytorch/profilers/pytorch.py and loops of Lightning 1.9 to 2.6
 std::optional<NameMeaning> meaningOfLightning(std::string_view name) {
-  if (!startsWith(name, "[pl][profile]")) {
+  if (!base::startsWith(name, "[pl][profile]")) {
     return {};
   }
-  if (endsWith(name, "_next")) {  // train_dataloader_next, val_next, test_next
+  if (base::endsWith(name, "_next")) {  // train_dataloader_next, val_next, test_next
     return NameMeaning::kInput;
   }
-  if (endsWith(name, ".training_step")) {
+  if (base::endsWith(name, ".training_step")) {
     return NameMeaning::kForward;
   }
-  return endsWith(name, ".backward") ? std::optional(NameMeaning::kBackward) : std::nullopt;
+  return base::endsWith(name, ".backward") ? std::optional(NameMeaning::kBackward) : std::nullopt;
 }
 
 /// Returns "NCCL_ALLREDUCE" without the library that carries the data.
 std::string_view withoutHorovodLibrary(std::string_view name) {
   for (const std::string_view library : {"NCCL_", "MPI_", "GLOO_", "CCL_"}) {
-    if (startsWith(name, library)) {
+    if (base::startsWith(name, library)) {
       return name.substr(library.size());
     }
   }
@@ -224,4 +224,4 @@ void recognizeKinds(std::vector<TraceName>* names) {
   std::for_each(names->begin(), names->end(), [](TraceName& name) { recognizeKind(&name); });
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -8,7 +8,7 @@
 #include "steptape/base/export.h"
 #include "steptape/profile/trace.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// What a span is for, by the name that a library gave it.
 enum class NameMeaning { kCollective, kWait, kInput, kForward, kBackward, kOptimizer };
@@ -27,4 +27,4 @@ STEPTAPE_EXPORT std::optional<NameMeaning> meaningOf(std::string_view name, Span
 void recognizeKinds(std::vector<TraceName>* names);
 void recognizeKind(TraceName* name);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -9,7 +9,7 @@
 
 #include "steptape/profile/trace.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// Searches the steps of one thread by time.
 class ThreadSteps {
@@ -50,4 +50,4 @@ class ThreadSteps {
   std::size_t behind_ = 0;  // the first step after the time
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -8,7 +8,7 @@
 
 #include "steptape/profile/trace.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// Times of other writers are rounded to this, so an inner span may end that much after the span
 /// around it.
@@ -105,4 +105,4 @@ struct ThreadVisitor {
   void end(std::size_t, std::int64_t, const std::vector<OpenSpan>&) {}
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

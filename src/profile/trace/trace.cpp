@@ -25,11 +25,11 @@ constexpr std::uint8_t kOverlap = kDetached | kOverlapping;
 ///
 /// @return false, and marks nothing, if one of them is at least as long as `span`.
 bool removeCrossed(const TraceSpan& span, std::vector<TraceSpan*>* open) {
-  const std::int64_t end = detail::endOf(span);
+  const std::int64_t end = detail::profile::endOf(span);
   // They are the innermost ones; the first of them is the longest.
-  const auto crossed =
-      std::partition_point(open->begin(), open->end(),
-                           [end](const TraceSpan* outer) { return detail::endOf(*outer) >= end; });
+  const auto crossed = std::partition_point(
+      open->begin(), open->end(),
+      [end](const TraceSpan* outer) { return detail::profile::endOf(*outer) >= end; });
   if ((*crossed)->duration >= span.duration) {
     return false;
   }
@@ -61,7 +61,7 @@ bool comesEarlier(const SequencedSpan& a, const SequencedSpan& b) {
 std::vector<bool> wrapperNames(const Trace& trace) {
   std::vector<bool> isWrapper;
   for (const TraceName& name : trace.names) {
-    isWrapper.push_back(detail::startsWith(name.text, detail::kAutogradNodePrefix));
+    isWrapper.push_back(detail::base::startsWith(name.text, detail::profile::kAutogradNodePrefix));
   }
   return isWrapper;
 }
@@ -106,14 +106,14 @@ void nestSpans(std::vector<TraceSpan>* spans) {
   }
   std::vector<TraceSpan*> open;  // each within the one before it
   for (TraceSpan& span : *spans) {
-    if (!detail::takesTimeOfThread(span)) {
+    if (!detail::profile::takesTimeOfThread(span)) {
       continue;
     }
     span.flags &= static_cast<std::uint8_t>(~kOverlap);  // of an earlier call
-    while (!open.empty() && detail::endOf(*open.back()) <= span.start) {
+    while (!open.empty() && detail::profile::endOf(*open.back()) <= span.start) {
       open.pop_back();
     }
-    if (open.empty() || detail::endOf(span) <= detail::endOf(*open.back()) ||
+    if (open.empty() || detail::profile::endOf(span) <= detail::profile::endOf(*open.back()) ||
         removeCrossed(span, &open)) {
       open.push_back(&span);
     } else {

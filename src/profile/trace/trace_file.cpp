@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <map>
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 std::int64_t fileBaseNanos(ArrayView<const Trace> processes) {
   const std::int64_t origin =
@@ -86,4 +86,4 @@ std::string traceFileStem(const Trace& trace) {
   return name + "_" + std::to_string(trace.processId) + "." + std::to_string(trace.originNanos);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

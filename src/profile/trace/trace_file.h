@@ -10,7 +10,7 @@
 #include "steptape/base/export.h"
 #include "steptape/profile/trace.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 // What files of all viewers that show time in one way have in common.
 
@@ -46,4 +46,4 @@ std::string processLabel(const Trace& trace);
 /// "<host>_<pid>.<nanoseconds>"; if the job has several ranks, "<host>_rank00003_<pid>. ...".
 std::string traceFileStem(const Trace& trace);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

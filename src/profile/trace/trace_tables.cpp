@@ -4,7 +4,7 @@
 #include <functional>
 #include <initializer_list>
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 std::size_t hashOf(const SpanDetails& details) {
@@ -81,4 +81,4 @@ void TraceTables::giveOwnTables(Trace* trace) const {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

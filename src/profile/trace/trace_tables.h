@@ -9,7 +9,7 @@
 
 #include "steptape/profile/trace.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// The names and details of a file's spans during reading: equal ones get equal numbers.
 ///
@@ -33,4 +33,4 @@ class TraceTables {
   std::unordered_multimap<std::size_t, std::uint32_t> detailsByHash_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

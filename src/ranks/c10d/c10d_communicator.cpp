@@ -15,11 +15,11 @@
 namespace steptape::c10d::detail {
 namespace {
 
-using steptape::detail::EngineCommunicator;
-using steptape::detail::GroupMap;
-using steptape::detail::NodeTransport;
-using steptape::detail::PosixNodeMemory;
-using steptape::detail::Transport;
+using steptape::detail::ranks::EngineCommunicator;
+using steptape::detail::ranks::GroupMap;
+using steptape::detail::ranks::NodeTransport;
+using steptape::detail::ranks::PosixNodeMemory;
+using steptape::detail::ranks::Transport;
 
 /// How a group moves its data.
 struct Medium {
@@ -58,7 +58,8 @@ Medium chooseMedium(const JobStore& job, const std::shared_ptr<KeyStore>& keys,
   gloo.timeout = timeout;
   EngineCommunicator setup(byStore);
   setup.setTimeout(timeout);
-  gloo.presence = PosixNodeMemory::tryMake(setup, map, 1, nullptr, &steptape::detail::markStuck);
+  gloo.presence =
+      PosixNodeMemory::tryMake(setup, map, 1, nullptr, &steptape::detail::ranks::markStuck);
   return {makeGlooTransport(gloo, map), why.empty() ? "gloo" : "gloo, since " + why};
 }
 
@@ -87,7 +88,7 @@ C10dCommunicator::C10dCommunicator(JobStore job, std::shared_ptr<KeyStore> keys,
 }
 
 std::shared_ptr<Communicator> C10dCommunicator::split(int color, int key) {
-  const std::vector<int> ranks = steptape::detail::ranksOfColor(*this, color, key);
+  const std::vector<int> ranks = steptape::detail::ranks::ranksOfColor(*this, color, key);
   const std::string name = "split " + std::to_string(++splits_) + "." + std::to_string(color) + "/";
   if (ranks.empty()) {
     return nullptr;
@@ -108,7 +109,7 @@ std::shared_ptr<NodeMemory> C10dCommunicator::allocateNodeMemory(std::size_t byt
   std::shared_ptr<NodeMemory> memory =
       size() == 1
           ? Communicator::allocateNodeMemory(bytes, why)
-          : PosixNodeMemory::tryMake(*this, map(), bytes, why, &steptape::detail::markStuck);
+          : PosixNodeMemory::tryMake(*this, map(), bytes, why, &steptape::detail::ranks::markStuck);
   if (memory) {
     shareSettings(*memory);
   }

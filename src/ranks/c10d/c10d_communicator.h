@@ -21,7 +21,7 @@ struct JobStore {
 };
 
 /// A group of ranks that met at a store.
-class C10dCommunicator final : public steptape::detail::EngineCommunicator {
+class C10dCommunicator final : public steptape::detail::ranks::EngineCommunicator {
  public:
   /// Makes a group of the ranks in `map`. All of them call it.
   ///
@@ -31,13 +31,13 @@ class C10dCommunicator final : public steptape::detail::EngineCommunicator {
   static std::shared_ptr<C10dCommunicator> make(const JobStore& job,
                                                 const std::shared_ptr<KeyStore>& keys,
                                                 const std::string& prefix,
-                                                const steptape::detail::GroupMap& map,
+                                                const steptape::detail::ranks::GroupMap& map,
                                                 std::vector<int> jobRanks,
                                                 std::chrono::milliseconds timeout);
 
   C10dCommunicator(JobStore job, std::shared_ptr<KeyStore> keys, std::string prefix,
                    std::vector<int> jobRanks,
-                   const std::shared_ptr<steptape::detail::Transport>& transport,
+                   const std::shared_ptr<steptape::detail::ranks::Transport>& transport,
                    std::string medium);
 
   std::shared_ptr<Communicator> split(int color, int key) override;

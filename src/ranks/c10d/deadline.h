@@ -47,7 +47,7 @@ class Deadline {
   std::chrono::milliseconds timeout_;
   std::chrono::microseconds longestPause_;
   std::chrono::microseconds pause_{500};
-  steptape::detail::RunningTime time_;
+  steptape::detail::base::RunningTime time_;
 };
 
 }  // namespace steptape::c10d::detail

@@ -19,7 +19,7 @@
 namespace steptape::c10d {
 
 struct Environment::Job {
-  steptape::detail::Launch launch;
+  steptape::detail::ranks::Launch launch;
   std::string description;
   std::shared_ptr<detail::KeyStore> keys;
   std::shared_ptr<Communicator> world;
@@ -27,9 +27,9 @@ struct Environment::Job {
 
 namespace {
 
-using steptape::detail::Launch;
-using steptape::detail::LaunchKind;
-using steptape::detail::StatePage;
+using steptape::detail::process::StatePage;
+using steptape::detail::ranks::Launch;
+using steptape::detail::ranks::LaunchKind;
 
 /// The one whose scope is open; null: none.
 Environment* openEnvironment = nullptr;
@@ -76,10 +76,10 @@ Environment::Environment(const EnvironmentOptions& options)
     throw Error(ErrorCode::kFailedPrecondition,
                 "c10d::Environment: another one is alive; expected one, in main()");
   }
-  steptape::detail::LaunchSupport support;
+  steptape::detail::ranks::LaunchSupport support;
   support.hasStore = true;
   Launch& launch = job_->launch;
-  launch = steptape::detail::findLaunch(support);
+  launch = steptape::detail::ranks::findLaunch(support);
   if (launch.kind == LaunchKind::kMpi && launch.size != 1) {
     throw Error(ErrorCode::kFailedPrecondition,
                 "c10d::Environment: MPI's launcher has started this process, and RANK, WORLD_SIZE, "
@@ -110,7 +110,7 @@ Environment::Environment(const EnvironmentOptions& options)
   }
   openEnvironment = this;
   if (launch.size > 1) {
-    steptape::detail::noteJobIsOpen(true);
+    steptape::detail::process::noteJobIsOpen(true);
   }
 }
 
@@ -131,8 +131,8 @@ Environment::~Environment() {
   if (launch.size == 1) {
     return;
   }
-  steptape::detail::noteJobIsOpen(false);
-  const std::string stuck = steptape::detail::stuckBecause();
+  steptape::detail::process::noteJobIsOpen(false);
+  const std::string stuck = steptape::detail::ranks::stuckBecause();
   if (!stuck.empty()) {
     detail::endProcess(launch.rank, stuck);
   }
@@ -160,7 +160,7 @@ std::shared_ptr<Communicator> world() {
 
 namespace {
 
-class StoreJob final : public steptape::detail::Job {
+class StoreJob final : public steptape::detail::ranks::Job {
  public:
   std::shared_ptr<Communicator> world() const override { return c10d::world(); }
   [[noreturn]] void abort(const std::string& why) const override { environment_.abort(why); }
@@ -172,7 +172,7 @@ class StoreJob final : public steptape::detail::Job {
 
 }  // namespace
 
-std::unique_ptr<steptape::detail::Job> detail::joinJob(int* /*argc*/, char*** /*argv*/) {
+std::unique_ptr<steptape::detail::ranks::Job> detail::joinJob(int* /*argc*/, char*** /*argv*/) {
   return std::make_unique<StoreJob>();
 }
 

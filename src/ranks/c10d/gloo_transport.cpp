@@ -29,14 +29,14 @@
 namespace steptape::c10d::detail {
 namespace {
 
-using steptape::detail::CollectiveCall;
-using steptape::detail::CollectiveKind;
-using steptape::detail::ComparedMessage;
-using steptape::detail::GroupMap;
-using steptape::detail::RankParts;
-using steptape::detail::StallNote;
-using steptape::detail::Transfer;
-using steptape::detail::TransportFailure;
+using steptape::detail::ranks::CollectiveCall;
+using steptape::detail::ranks::CollectiveKind;
+using steptape::detail::ranks::ComparedMessage;
+using steptape::detail::ranks::GroupMap;
+using steptape::detail::ranks::RankParts;
+using steptape::detail::ranks::StallNote;
+using steptape::detail::ranks::Transfer;
+using steptape::detail::ranks::TransportFailure;
 using Group = c10::intrusive_ptr<::c10d::ProcessGroupGloo>;
 using Work = c10::intrusive_ptr<::c10d::Work>;
 
@@ -95,7 +95,7 @@ std::string glooErrorText(const std::string& what) {
 }
 
 Group makeGroup(const GlooSetup& setup, const GroupMap& map, const char* name, int threads) {
-  const steptape::detail::SigpipeBlocked inThreadsOfGloo;
+  const steptape::detail::base::SigpipeBlocked inThreadsOfGloo;
   auto options = ::c10d::ProcessGroupGloo::Options::create(setup.timeout);
   const char* const variable = std::getenv("GLOO_SOCKET_IFNAME");
   std::istringstream interfaces(
@@ -113,7 +113,7 @@ Group makeGroup(const GlooSetup& setup, const GroupMap& map, const char* name, i
   return c10::make_intrusive<::c10d::ProcessGroupGloo>(store, map.rank(), map.size(), options);
 }
 
-class GlooTransport final : public steptape::detail::Transport {
+class GlooTransport final : public steptape::detail::ranks::Transport {
  public:
   GlooTransport(const GlooSetup& setup, const GroupMap& map)
       : Transport(map, std::size_t{1} << 30),
@@ -215,7 +215,7 @@ class GlooTransport final : public steptape::detail::Transport {
   }
 
   Transfer allreduce(const CollectiveCall& call, std::size_t offset, std::size_t count) override {
-    const std::size_t element = steptape::detail::elementBytes(call);
+    const std::size_t element = steptape::detail::ranks::elementBytes(call);
     auto* const to = static_cast<char*>(call.output) + offset * element;
     if (call.input != nullptr) {
       std::memcpy(to, static_cast<const char*>(call.input) + offset * element, count * element);
@@ -260,7 +260,7 @@ class GlooTransport final : public steptape::detail::Transport {
     lookForRollCall();
     return reports_.takeNote(rank, note);
   }
-  void noteBroken(const std::string& why) override { steptape::detail::markStuck(why); }
+  void noteBroken(const std::string& why) override { steptape::detail::ranks::markStuck(why); }
 
   std::string lostBecause() override {
     if (presence_) {
@@ -439,8 +439,8 @@ bool hasGloo() {
   return true;
 }
 
-std::shared_ptr<steptape::detail::Transport> makeGlooTransport(const GlooSetup& setup,
-                                                               const GroupMap& map) {
+std::shared_ptr<steptape::detail::ranks::Transport> makeGlooTransport(const GlooSetup& setup,
+                                                                      const GroupMap& map) {
   try {
     return std::make_shared<GlooTransport>(setup, map);
   } catch (const Error&) {

@@ -32,7 +32,7 @@ struct GlooSetup {
 ///
 /// REQUIRES: hasGloo()
 /// @throws Error(kDeadlineExceeded) if ranks cannot be reached.
-std::shared_ptr<steptape::detail::Transport> makeGlooTransport(
-    const GlooSetup& setup, const steptape::detail::GroupMap& map);
+std::shared_ptr<steptape::detail::ranks::Transport> makeGlooTransport(
+    const GlooSetup& setup, const steptape::detail::ranks::GroupMap& map);
 
 }  // namespace steptape::c10d::detail

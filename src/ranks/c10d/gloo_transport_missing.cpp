@@ -9,8 +9,8 @@ bool hasGloo() {
   return false;
 }
 
-std::shared_ptr<steptape::detail::Transport> makeGlooTransport(
-    const GlooSetup& /*setup*/, const steptape::detail::GroupMap& /*map*/) {
+std::shared_ptr<steptape::detail::ranks::Transport> makeGlooTransport(
+    const GlooSetup& /*setup*/, const steptape::detail::ranks::GroupMap& /*map*/) {
   return nullptr;
 }
 

@@ -16,12 +16,12 @@
 namespace steptape::c10d::detail {
 namespace {
 
-using Place = steptape::detail::GroupMap::Place;
+using Place = steptape::detail::ranks::GroupMap::Place;
 
 /// Containers of one machine may each have their own memory.
 std::string memoryId() {
   std::string boot;
-  if (!steptape::detail::readWholeFile("/proc/sys/kernel/random/boot_id", boot).ok()) {
+  if (!steptape::detail::base::readWholeFile("/proc/sys/kernel/random/boot_id", boot).ok()) {
     boot = randomText();
   }
   boot = boot.substr(0, boot.find('\n'));
@@ -53,9 +53,13 @@ std::string randomText() {
   return text.str();
 }
 
-Guest Guest::ofThisRank(const steptape::detail::Launch& launch) {
-  return {launch.rank, steptape::detail::protocolText(), std::to_string(launch.size),
-          memoryId(),  Communicator().nodeName(),        launch.job};
+Guest Guest::ofThisRank(const steptape::detail::ranks::Launch& launch) {
+  return {launch.rank,
+          steptape::detail::ranks::protocolText(),
+          std::to_string(launch.size),
+          memoryId(),
+          Communicator().nodeName(),
+          launch.job};
 }
 
 std::string Guest::encode() const {
@@ -71,7 +75,7 @@ Guest Guest::decode(const std::string& lines) {
   guest.size = nextLine(in);
   guest.memory = nextLine(in);
   guest.host = nextLine(in);
-  guest.job = steptape::detail::JobIdentity::decode(restOf(in));
+  guest.job = steptape::detail::process::JobIdentity::decode(restOf(in));
   return guest;
 }
 
@@ -101,7 +105,7 @@ Mismatch Mismatch::decode(const std::string& lines) {
 }
 
 void Mismatch::raise() const {
-  steptape::detail::throwStartMismatch(rank, host, got, expected);
+  steptape::detail::ranks::throwStartMismatch(rank, host, got, expected);
 }
 
 std::vector<Place> placesOf(const std::vector<Guest>& byRank, int ranksPerNode) {
@@ -109,7 +113,8 @@ std::vector<Place> placesOf(const std::vector<Guest>& byRank, int ranksPerNode) 
   std::map<std::string, int> nodes;
   for (const Guest& guest : byRank) {
     if (ranksPerNode > 0) {
-      places.push_back(steptape::detail::simulatedPlace(guest.host, guest.rank, ranksPerNode));
+      places.push_back(
+          steptape::detail::ranks::simulatedPlace(guest.host, guest.rank, ranksPerNode));
     } else {
       const int next = static_cast<int>(nodes.size());
       places.push_back({nodes.emplace(guest.memory, next).first->second, guest.host});

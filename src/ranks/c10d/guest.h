@@ -20,9 +20,9 @@ struct Guest {
   std::string size;    ///< The number of ranks that it expects.
   std::string memory;  ///< Equal exactly for processes that share the memory of /dev/shm.
   std::string host;
-  steptape::detail::JobIdentity job;
+  steptape::detail::process::JobIdentity job;
 
-  static Guest ofThisRank(const steptape::detail::Launch& launch);
+  static Guest ofThisRank(const steptape::detail::ranks::Launch& launch);
   std::string encode() const;
   static Guest decode(const std::string& lines);
 };
@@ -45,11 +45,11 @@ struct Mismatch {
 ///
 /// @param ranksPerNode Treats each block of this many ranks as a node; 0: ranks that share memory
 ///                     are on one node.
-std::vector<steptape::detail::GroupMap::Place> placesOf(const std::vector<Guest>& byRank,
-                                                        int ranksPerNode);
+std::vector<steptape::detail::ranks::GroupMap::Place> placesOf(const std::vector<Guest>& byRank,
+                                                               int ranksPerNode);
 /// Returns them as a text that names each node once.
-std::string encodePlaces(const std::vector<steptape::detail::GroupMap::Place>& byRank);
-std::vector<steptape::detail::GroupMap::Place> decodePlaces(const std::string& text);
+std::string encodePlaces(const std::vector<steptape::detail::ranks::GroupMap::Place>& byRank);
+std::vector<steptape::detail::ranks::GroupMap::Place> decodePlaces(const std::string& text);
 
 /// Returns a text that no other call returns, in any process.
 std::string randomText();

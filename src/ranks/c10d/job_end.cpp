@@ -24,13 +24,13 @@ void tellTorchrun(const std::string& why) {
   std::string text = R"({"message": )";
   appendJsonString(&text, why);
   text += R"(, "timestamp": )" + std::to_string(now) + "}";
-  static_cast<void>(steptape::detail::replaceFile(path, text));
+  static_cast<void>(steptape::detail::base::replaceFile(path, text));
 }
 
 }  // namespace
 
 void endProcess(int rank, const std::string& why) noexcept {
-  steptape::detail::noteEndOfJob(why);
+  steptape::detail::process::noteEndOfJob(why);
   std::fprintf(stderr, "steptape: rank %d ends: %s\n", rank, why.c_str());
   std::fflush(stderr);
   try {

@@ -33,9 +33,9 @@
 namespace steptape::c10d::detail {
 namespace {
 
-using steptape::detail::gotExpected;
-using steptape::detail::GroupMap;
-using steptape::detail::Launch;
+using steptape::detail::base::gotExpected;
+using steptape::detail::ranks::GroupMap;
+using steptape::detail::ranks::Launch;
 using Places = std::vector<GroupMap::Place>;
 
 constexpr const char* kAsks = "steptape/asks";
@@ -69,7 +69,7 @@ std::string namesOf(const std::vector<int>& ranks) {
   std::vector<int> first = ranks;
   first.resize(std::min(ranks.size(), kMostNames));
   std::string names =
-      (ranks.size() == 1 ? "rank " : "ranks ") + steptape::detail::commaSeparated(first);
+      (ranks.size() == 1 ? "rank " : "ranks ") + steptape::detail::base::commaSeparated(first);
   if (ranks.size() > kMostNames) {
     names += " and " + std::to_string(ranks.size() - kMostNames) + " more";
   }
@@ -134,9 +134,9 @@ class Wait {
   }
 
   void say(const std::vector<int>& missing) {
-    const std::string text =
-        steptape::detail::stallText("the start of the job", nextNote_,
-                                    namesOf(missing) + " to come to the store at " + address_);
+    const std::string text = steptape::detail::ranks::stallText(
+        "the start of the job", nextNote_,
+        namesOf(missing) + " to come to the store at " + address_);
     std::fprintf(stderr, "[rank %d/%d %s] %s\n", launch_.rank, launch_.size,
                  Communicator().nodeName().c_str(), text.c_str());
     nextNote_ += betweenNotes_;
@@ -298,7 +298,7 @@ std::string askForPrefix(KeyStore& store, const Guest& self, Wait& wait) {
     wait.pause({0});
   }
   store.remove(answer);
-  if (steptape::detail::startsWith(text, kNo)) {
+  if (steptape::detail::base::startsWith(text, kNo)) {
     refuse(text.substr(kNo.size()));
   }
   return text.substr(kGo.size());
@@ -318,7 +318,7 @@ Places visit(KeyStore& ofStart, const Guest& self, Wait& wait) {
   while (!ofStart.tryGet(kStart, text)) {
     wait.pause({0});
   }
-  if (steptape::detail::startsWith(text, kNo)) {
+  if (steptape::detail::base::startsWith(text, kNo)) {
     ofStart.set(refusedKey(self.rank), "");
     Mismatch::decode(text.substr(kNo.size())).raise();
   }

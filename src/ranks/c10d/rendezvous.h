@@ -15,7 +15,7 @@ namespace steptape::c10d::detail {
 struct Meeting {
   std::shared_ptr<KeyStore> store;  ///< Keys of this start of the job only.
   std::string prefix;               ///< Their name in the store.
-  steptape::detail::GroupMap map;
+  steptape::detail::ranks::GroupMap map;
 };
 
 /// Waits until all ranks of the job have come to the store, and exchanges where they run.
@@ -38,7 +38,7 @@ struct Meeting {
 /// @cost A few messages to the store for each rank, and some for each look, which are rarer the
 ///       more ranks there are; rank 0 holds a few hundred bytes for each.
 Meeting meet(const std::shared_ptr<KeyStore>& store, const std::string& address,
-             const steptape::detail::Launch& launch, int ranksPerNode,
+             const steptape::detail::ranks::Launch& launch, int ranksPerNode,
              std::chrono::milliseconds timeout);
 
 }  // namespace steptape::c10d::detail

@@ -10,13 +10,13 @@
 
 namespace steptape::c10d::detail {
 
-using steptape::detail::CollectiveCall;
-using steptape::detail::ComparedMessage;
-using steptape::detail::GroupMap;
-using steptape::detail::RankParts;
-using steptape::detail::StallNote;
-using steptape::detail::Transfer;
-using steptape::detail::TransportFailure;
+using steptape::detail::ranks::CollectiveCall;
+using steptape::detail::ranks::ComparedMessage;
+using steptape::detail::ranks::GroupMap;
+using steptape::detail::ranks::RankParts;
+using steptape::detail::ranks::StallNote;
+using steptape::detail::ranks::Transfer;
+using steptape::detail::ranks::TransportFailure;
 
 namespace {
 

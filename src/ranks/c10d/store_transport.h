@@ -26,30 +26,32 @@ namespace steptape::c10d::detail {
 ///     <lane>/<operation>/answer     "+" and the combined bytes; or "-", and why there are none
 ///
 /// Rank 0 removes an answer when all ranks have come to the next operation of the lane.
-class StoreTransport final : public steptape::detail::Transport {
+class StoreTransport final : public steptape::detail::ranks::Transport {
  public:
-  StoreTransport(std::shared_ptr<KeyStore> store, steptape::detail::GroupMap map);
+  StoreTransport(std::shared_ptr<KeyStore> store, steptape::detail::ranks::GroupMap map);
 
-  steptape::detail::Transfer compare(steptape::detail::ComparedMessage& message) override;
-  steptape::detail::Transfer gatherReports(char* all, std::size_t bytesPerRank) override;
-  steptape::detail::Transfer barrier() override;
-  steptape::detail::Transfer broadcast(void* data, std::size_t bytes, int root) override;
-  steptape::detail::Transfer allgather(void* all, std::size_t bytesPerRank) override;
-  steptape::detail::Transfer allgatherv(void* all,
-                                        const steptape::detail::RankParts& parts) override;
-  steptape::detail::Transfer gatherv(const void* mine, std::size_t bytes, int root, void* all,
-                                     const steptape::detail::RankParts& parts) override;
-  steptape::detail::Transfer alltoallv(const void* from, const steptape::detail::RankParts& sent,
-                                       void* to,
-                                       const steptape::detail::RankParts& received) override;
-  bool canReduce(const steptape::detail::CollectiveCall& call) const override;
-  steptape::detail::Transfer allreduce(const steptape::detail::CollectiveCall& call,
-                                       std::size_t offset, std::size_t count) override;
-  steptape::detail::Transfer reduceScatter(const steptape::detail::CollectiveCall& call,
-                                           const std::vector<int>& counts) override;
-  bool hasEnded(steptape::detail::Transfer& transfer) override;
-  void postNote(const steptape::detail::StallNote& note) override;
-  bool takeNote(int& rank, steptape::detail::StallNote& note) override;
+  steptape::detail::ranks::Transfer compare(
+      steptape::detail::ranks::ComparedMessage& message) override;
+  steptape::detail::ranks::Transfer gatherReports(char* all, std::size_t bytesPerRank) override;
+  steptape::detail::ranks::Transfer barrier() override;
+  steptape::detail::ranks::Transfer broadcast(void* data, std::size_t bytes, int root) override;
+  steptape::detail::ranks::Transfer allgather(void* all, std::size_t bytesPerRank) override;
+  steptape::detail::ranks::Transfer allgatherv(
+      void* all, const steptape::detail::ranks::RankParts& parts) override;
+  steptape::detail::ranks::Transfer gatherv(
+      const void* mine, std::size_t bytes, int root, void* all,
+      const steptape::detail::ranks::RankParts& parts) override;
+  steptape::detail::ranks::Transfer alltoallv(
+      const void* from, const steptape::detail::ranks::RankParts& sent, void* to,
+      const steptape::detail::ranks::RankParts& received) override;
+  bool canReduce(const steptape::detail::ranks::CollectiveCall& call) const override;
+  steptape::detail::ranks::Transfer allreduce(const steptape::detail::ranks::CollectiveCall& call,
+                                              std::size_t offset, std::size_t count) override;
+  steptape::detail::ranks::Transfer reduceScatter(
+      const steptape::detail::ranks::CollectiveCall& call, const std::vector<int>& counts) override;
+  bool hasEnded(steptape::detail::ranks::Transfer& transfer) override;
+  void postNote(const steptape::detail::ranks::StallNote& note) override;
+  bool takeNote(int& rank, steptape::detail::ranks::StallNote& note) override;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -76,8 +78,8 @@ class StoreTransport final : public steptape::detail::Transport {
   };
   enum LaneNumber : std::size_t { kComparisons, kReports, kData, kLanes };
 
-  steptape::detail::Transfer start(LaneNumber number, std::string mine, Combine combine,
-                                   Finish finish);
+  steptape::detail::ranks::Transfer start(LaneNumber number, std::string mine, Combine combine,
+                                          Finish finish);
   void advance(std::size_t number);
   /// Rank 0.
   /// @return whether all ranks have sent their bytes.

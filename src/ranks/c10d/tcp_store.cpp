@@ -30,12 +30,12 @@
 namespace steptape::c10d::detail {
 namespace {
 
-using steptape::detail::canBeOfOneJob;
-using steptape::detail::commaSeparated;
-using steptape::detail::FileDescriptor;
-using steptape::detail::gotExpected;
-using steptape::detail::JobIdentity;
-using steptape::detail::Launch;
+using steptape::detail::base::commaSeparated;
+using steptape::detail::base::FileDescriptor;
+using steptape::detail::base::gotExpected;
+using steptape::detail::process::canBeOfOneJob;
+using steptape::detail::process::JobIdentity;
+using steptape::detail::ranks::Launch;
 
 constexpr std::chrono::milliseconds kBetweenTries{200};
 
@@ -67,7 +67,7 @@ auto runWithin(std::chrono::milliseconds timeout, const std::string& what, Actio
   auto result = task.get_future();
   std::thread(std::move(task)).detach();
   constexpr std::chrono::milliseconds kBetweenLooks{200};
-  steptape::detail::RunningTime waited;
+  steptape::detail::base::RunningTime waited;
   waited.restart();
   while (result.wait_for(std::min(timeout, kBetweenLooks)) != std::future_status::ready) {
     if (waited.look() < timeout) {
@@ -98,7 +98,7 @@ std::string nameOf(const std::string& address) {
 
 /// @param limit LibTorch waits for an answer this long, and then tries once more.
 Store open(const Launch& launch, int port, bool serves, std::chrono::milliseconds limit) {
-  const steptape::detail::SigpipeBlocked inThreadsOfServer;
+  const steptape::detail::base::SigpipeBlocked inThreadsOfServer;
   ::c10d::TCPStoreOptions options;
   options.port = static_cast<std::uint16_t>(port);
   options.isServer = serves;

@@ -23,7 +23,7 @@ class TcpStore final : public KeyStore {
   /// @param timeout How long to wait for the server, and later for each answer.
   /// @throws Error(kDeadlineExceeded) if the server does not answer, or its name does not resolve;
   ///         Error(kIoError) if this rank cannot serve.
-  TcpStore(const steptape::detail::Launch& launch, std::chrono::milliseconds timeout);
+  TcpStore(const steptape::detail::ranks::Launch& launch, std::chrono::milliseconds timeout);
   ~TcpStore() override;
 
   void set(const std::string& key, std::string_view value) override;
@@ -38,8 +38,8 @@ class TcpStore final : public KeyStore {
   const Connection& connection() const { return *connection_; }
 
  private:
-  void serve(const steptape::detail::Launch& launch);
-  void connect(const steptape::detail::Launch& launch);
+  void serve(const steptape::detail::ranks::Launch& launch);
+  void connect(const steptape::detail::ranks::Launch& launch);
   /// Calls `action` with the store on another thread, and waits for it no longer than the timeout.
   template <typename Action>
   auto ask(Action action);

@@ -10,7 +10,7 @@
 
 #include "base/got_expected.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 namespace {
 
 CollectiveOptions named() {
@@ -46,10 +46,10 @@ std::uint64_t agreeOnBytes(Communicator& communicator, const GroupMap& group, st
     const std::string& wanted = bytesByRank[static_cast<std::size_t>(first)];
     const std::string& got = bytesByRank[static_cast<std::size_t>(rank)];
     if (got != wanted) {
-      throw Error(
-          ErrorCode::kRankMismatch,
-          "allocateNodeMemory: " + group.nameOf(rank) + ": " +
-              gotExpected(got + " bytes", wanted + " bytes, as on rank " + std::to_string(first)));
+      throw Error(ErrorCode::kRankMismatch,
+                  "allocateNodeMemory: " + group.nameOf(rank) + ": " +
+                      base::gotExpected(got + " bytes",
+                                        wanted + " bytes, as on rank " + std::to_string(first)));
     }
   }
   return greatest[2];
@@ -75,4 +75,4 @@ bool agreeOnSuccess(Communicator& communicator, const GroupMap& group, const std
   return true;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

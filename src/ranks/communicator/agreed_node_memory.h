@@ -10,7 +10,7 @@
 
 #include "ranks/communicator/group_map.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 // The collective parts of Communicator::allocateNodeMemory().
 
@@ -29,4 +29,4 @@ STEPTAPE_EXPORT std::uint64_t agreeOnBytes(Communicator& communicator, const Gro
 STEPTAPE_EXPORT bool agreeOnSuccess(Communicator& communicator, const GroupMap& group,
                                     const std::string& failure, std::string* why);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -7,7 +7,7 @@
 
 #include "ranks/communicator/grouped_elements.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 namespace {
 
 [[noreturn]] void refuse(const CollectiveCall& call, const std::string& why) {
@@ -167,4 +167,4 @@ CollectiveCall alltoallCall(const std::vector<std::string>& toRank,
   return call;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

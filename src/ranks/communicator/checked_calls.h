@@ -12,7 +12,7 @@
 
 #include "ranks/communicator/collective_call.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 // These functions check the arguments of Communicator's calls and make a CollectiveCall. They throw
 // Error(kInvalidArgument) with the name of the call if an argument is wrong on this rank.
@@ -43,4 +43,4 @@ CollectiveCall alltoallCall(const std::vector<std::string>& toRank,
                             std::vector<std::string>& fromRank, int size,
                             const CollectiveOptions& options);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -12,12 +12,10 @@
 #include "base/got_expected.h"
 #include "ranks/communicator/offset_interval.h"
 
-namespace steptape {
+namespace steptape::detail::ranks {
 namespace {
 
-using detail::BarrierTimes;
-
-CollectiveOptions named() {
+CollectiveOptions offsetOptions() {
   CollectiveOptions options;
   options.name = "clock offset";
   return options;
@@ -62,7 +60,7 @@ ClockReadings meetAndRead(Communicator& communicator, const Clock& clock,
   const WallLead before = wallLeadOf(clock);
   for (BarrierTimes& round : rounds) {
     round.entered = clock.steadyNanos();
-    communicator.barrier(named());
+    communicator.barrier(offsetOptions());
     round.left = clock.steadyNanos();
   }
   const WallLead after = wallLeadOf(clock);
@@ -71,14 +69,14 @@ ClockReadings meetAndRead(Communicator& communicator, const Clock& clock,
 
 template <typename T>
 void broadcastFromRoot(Communicator& communicator, T* data, std::size_t count) {
-  communicator.broadcast(data, count * sizeof(T), 0, named());
+  communicator.broadcast(data, count * sizeof(T), 0, offsetOptions());
 }
 
 }  // namespace
 
 ClockOffset estimateClockOffset(Communicator& communicator, const ClockOffsetOptions& options) {
   if (options.rounds < 1) {
-    detail::reject(std::to_string(options.rounds) + " rounds", "at least 1", "estimateClockOffset");
+    base::reject(std::to_string(options.rounds) + " rounds", "at least 1", "estimateClockOffset");
   }
   const Clock& clock = options.clock ? *options.clock : Clock::system();
   ClockOffset offset;
@@ -98,7 +96,7 @@ ClockOffset estimateClockOffset(Communicator& communicator, const ClockOffsetOpt
   if (communicator.isRoot()) {
     return offset;
   }
-  const detail::OffsetInterval steady = detail::offsetInterval(mine, roots);
+  const OffsetInterval steady = offsetInterval(mine, roots);
   const std::int64_t least = steady.least + rootClock.wallLead.least - myClock.wallLead.greatest;
   const std::int64_t greatest =
       steady.greatest + rootClock.wallLead.greatest - myClock.wallLead.least;
@@ -136,7 +134,7 @@ bool ClockCorrection::isSteady() const {
   const std::int64_t length = end_.wallNanos - start_.wallNanos;
   const std::int64_t change = end_.nanos - start_.nanos;
   return end_.isSteady && length >= 0 &&
-         std::abs(change) <= start_.bound + end_.bound + length / detail::kDriftDivisor;
+         std::abs(change) <= start_.bound + end_.bound + length / kDriftDivisor;
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::ranks

@@ -8,7 +8,7 @@
 #include "steptape/base/export.h"
 #include "steptape/ranks/communicator.h"
 
-namespace steptape {
+namespace steptape::detail::ranks {
 
 /// How far the root's wall clock is ahead of a rank's wall clock.
 struct ClockOffset {
@@ -81,4 +81,4 @@ class STEPTAPE_EXPORT ClockCorrection {
   ClockOffset end_;
 };
 
-}  // namespace steptape
+}  // namespace steptape::detail::ranks

@@ -7,35 +7,35 @@
 
 namespace steptape {
 
-detail::PendingCollective::~PendingCollective() {
-  noteEnd(&token_, false);
+detail::ranks::PendingCollective::~PendingCollective() {
+  detail::ranks::noteEnd(&token_, false);
 }
 
-void detail::PendingCollective::waitForRanks() {}
+void detail::ranks::PendingCollective::waitForRanks() {}
 
-void detail::PendingCollective::reportDroppedErrorsTo(std::shared_ptr<std::string> report) {
+void detail::ranks::PendingCollective::reportDroppedErrorsTo(std::shared_ptr<std::string> report) {
   droppedError_ = std::move(report);
 }
 
-bool detail::PendingCollective::pollKept() {
+bool detail::ranks::PendingCollective::pollKept() {
   if (!poll()) {
     return false;
   }
-  noteEnd(&token_, true);
+  detail::ranks::noteEnd(&token_, true);
   return true;
 }
 
-void detail::PendingCollective::waitKept() {
+void detail::ranks::PendingCollective::waitKept() {
   if (token_.number != 0 && token_.comparesRanks) {
-    notePhase(token_, RankState::CollectivePhase::kWaiting);
+    detail::ranks::notePhase(token_, detail::process::RankState::CollectivePhase::kWaiting);
     waitForRanks();
-    notePhase(token_, RankState::CollectivePhase::kTransfer);
+    detail::ranks::notePhase(token_, detail::process::RankState::CollectivePhase::kTransfer);
   }
   wait();
-  noteEnd(&token_, true);
+  detail::ranks::noteEnd(&token_, true);
 }
 
-void detail::PendingCollective::waitQuietly() noexcept {
+void detail::ranks::PendingCollective::waitQuietly() noexcept {
   try {
     waitKept();
   } catch (const std::exception& error) {
@@ -69,7 +69,7 @@ bool CollectiveHandle::isDone() {
     return true;
   }
   // Moved out first: a collective that throws has ended too.
-  std::unique_ptr<detail::PendingCollective> pending = std::move(pending_);
+  std::unique_ptr<detail::ranks::PendingCollective> pending = std::move(pending_);
   if (pending->pollKept()) {
     return true;
   }
@@ -78,7 +78,7 @@ bool CollectiveHandle::isDone() {
 }
 
 void CollectiveHandle::wait() {
-  if (const std::unique_ptr<detail::PendingCollective> pending = std::move(pending_)) {
+  if (const std::unique_ptr<detail::ranks::PendingCollective> pending = std::move(pending_)) {
     pending->waitKept();
   }
 }

@@ -3,7 +3,7 @@
 
 #include "base/fnv.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 namespace {
 
 std::string operationName(const CollectiveCall& call) {
@@ -93,7 +93,7 @@ std::string CollectiveCall::describe() const {
 }
 
 std::uint64_t CollectiveCall::fingerprint() const {
-  Fnv<std::uint64_t> fnv;
+  base::Fnv<std::uint64_t> fnv;
   fnv.add(static_cast<std::uint8_t>(kind));
   fnv.add(static_cast<std::uint8_t>(op));
   fnv.add(static_cast<std::uint8_t>(dtype));
@@ -103,4 +103,4 @@ std::uint64_t CollectiveCall::fingerprint() const {
   return fnv.hash();
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -11,7 +11,7 @@
 #include "steptape/base/export.h"
 #include "steptape/ranks/collective.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 class GroupedElements;
 
@@ -67,4 +67,4 @@ inline bool comparesRanks(const CollectiveCall& call) {
 /// Returns a name such as "sum".
 const char* reduceOpName(ReduceOp op);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

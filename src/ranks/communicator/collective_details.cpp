@@ -14,7 +14,7 @@
 
 #include "base/text.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 namespace {
 
 constexpr std::int64_t kMomentsDoubles = sizeof(MetricMoments) / sizeof(double);
@@ -98,8 +98,8 @@ std::string rankList(const std::vector<int>& ranks) {
   constexpr std::size_t kMostRanks = 30;
   const bool isCut = ranks.size() > kMostRanks;
   const ArrayView<const int> shown(ranks.data(), isCut ? kMostRanks - 1 : ranks.size());
-  return "[" + commaSeparated(shown) + (isCut ? ", ..., " + std::to_string(ranks.back()) : "") +
-         "]";
+  return "[" + base::commaSeparated(shown) +
+         (isCut ? ", ..., " + std::to_string(ranks.back()) : "") + "]";
 }
 
 /// Appends the members of a JSON object.
@@ -245,4 +245,4 @@ std::uint32_t CollectiveDetails::intern(const Key& key, const std::string& name)
   return internSpanDetails(details);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -9,7 +9,7 @@
 
 #include "ranks/communicator/collective_call.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 /// Returns the name of an operation in traces, such as "gloo:all_reduce".
 ///
@@ -69,4 +69,4 @@ class CollectiveDetails {
   std::array<Slot, kSlots> slots_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -5,7 +5,7 @@
 
 #include "ranks/communicator/kept_collective.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 namespace {
 
 /// Splits the wait into two spans if the implementation knows when all ranks have arrived.
@@ -16,7 +16,7 @@ void waitInParts(const CollectiveCall& call, PendingCollective& pending,
       const NestedSpan waiting(SpanKind::kWait, kWaitForRanks);
       pending.waitForRanks();
     }
-    notePhase(token, RankState::CollectivePhase::kTransfer);
+    notePhase(token, process::RankState::CollectivePhase::kTransfer);
   }
   pending.wait();
 }
@@ -24,8 +24,8 @@ void waitInParts(const CollectiveCall& call, PendingCollective& pending,
 }  // namespace
 
 void CollectiveSpan::begin() noexcept {
-  if (!beginSpan(SpanKind::kCollective, collectiveSpanName(call_.kind), 0, SpanRecord::kNoPayload,
-                 this)) {
+  if (!process::beginSpan(SpanKind::kCollective, collectiveSpanName(call_.kind), 0,
+                          SpanRecord::kNoPayload, this)) {
     details_ = nullptr;
   }
 }
@@ -33,7 +33,7 @@ void CollectiveSpan::begin() noexcept {
 void CollectiveSpan::end() noexcept {
   // Read first, so that the span does not include the search for its details.
   const std::uint64_t endTicks = readTicks();
-  if (ThreadRecorder* const recorder = currentRecorder) {
+  if (process::ThreadRecorder* const recorder = process::currentRecorder) {
     recorder->setDetails(this, details_->idOf(call_, hasSucceeded_));
     recorder->end(this, endTicks);
   }
@@ -50,13 +50,13 @@ void CollectiveSpan::waitFor(PendingCollective& pending, const CollectiveToken& 
 RecordedCollective::RecordedCollective(CollectiveDetails& details, const CollectiveCall& call)
     : details_(details),
       call_(call),
-      span_(beginDetached(SpanKind::kCollective, collectiveSpanName(call.kind),
-                          SpanRecord::kNoPayload)) {}
+      span_(process::beginDetached(SpanKind::kCollective, collectiveSpanName(call.kind),
+                                   SpanRecord::kNoPayload)) {}
 
 RecordedCollective::~RecordedCollective() {
   blocked_.reset();  // if the wait has thrown
   span_.payload = SpanRecord::payloadOf(-1, details_.idOf(call_, hasSucceeded_));
-  endDetached(span_);
+  process::endDetached(span_);
 }
 
 bool RecordedCollective::follow(std::unique_ptr<PendingCollective> pending) {
@@ -87,4 +87,4 @@ void RecordedCollective::wait() {
   hasSucceeded_ = true;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -9,7 +9,7 @@
 #include "ranks/communicator/collective_details.h"
 #include "ranks/communicator/nested_span.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 /// Records a blocking operation as a span of the calling thread, even if the operation throws.
 ///
@@ -79,4 +79,4 @@ class RecordedCollective final : public PendingCollective {
   bool hasSucceeded_ = false;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -32,12 +32,13 @@ void checkRanks(const std::vector<int>& ranks, int size) {
   std::vector<bool> isIn(static_cast<std::size_t>(size), false);
   for (const int rank : ranks) {
     if (rank < 0 || rank >= size) {
-      detail::reject("rank " + std::to_string(rank), "0 to " + std::to_string(size - 1),
-                     "subgroup");
+      detail::base::reject("rank " + std::to_string(rank), "0 to " + std::to_string(size - 1),
+                           "subgroup");
     }
     if (isIn[static_cast<std::size_t>(rank)]) {
-      detail::reject("rank " + std::to_string(rank) + " twice in " + detail::commaSeparated(ranks),
-                     "each rank at most once", "subgroup");
+      detail::base::reject(
+          "rank " + std::to_string(rank) + " twice in " + detail::base::commaSeparated(ranks),
+          "each rank at most once", "subgroup");
     }
     isIn[static_cast<std::size_t>(rank)] = true;
   }
@@ -70,7 +71,7 @@ int Communicator::crossSize() const {
 const std::string& Communicator::nodeName() const {
   return nodeName_;
 }
-std::unique_ptr<detail::DeviceExchange> Communicator::makeDeviceExchange() {
+std::unique_ptr<detail::ranks::DeviceExchange> Communicator::makeDeviceExchange() {
   return nullptr;
 }
 
@@ -92,7 +93,7 @@ std::shared_ptr<Communicator> Communicator::subgroup(const std::vector<int>& ran
   // Compares the lists: with different lists, ranks would build groups that wait for each other
   // forever.
   CollectiveOptions options;
-  options.name = "subgroup of ranks " + detail::commaSeparated(ranks);
+  options.name = "subgroup of ranks " + detail::base::commaSeparated(ranks);
   barrier(options);
   const auto at = std::find(ranks.begin(), ranks.end(), rank());
   return at == ranks.end() ? split(-1, 0) : split(0, static_cast<int>(at - ranks.begin()));
@@ -104,7 +105,7 @@ std::shared_ptr<Communicator> Communicator::duplicate() {
 
 std::shared_ptr<NodeMemory> Communicator::allocateNodeMemory(std::size_t bytes, std::string* why) {
   std::string failure;
-  std::shared_ptr<NodeMemory> memory = detail::PrivateNodeMemory::tryMake(bytes, failure);
+  std::shared_ptr<NodeMemory> memory = detail::ranks::PrivateNodeMemory::tryMake(bytes, failure);
   if (!memory && why != nullptr) {
     *why = "allocateNodeMemory: " + rankAndNode(rank(), nodeName()) + ": " + failure;
   }

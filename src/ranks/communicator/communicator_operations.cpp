@@ -16,8 +16,8 @@
 
 namespace steptape {
 
-using detail::CollectiveCall;
-using detail::PendingCollective;
+using detail::ranks::CollectiveCall;
+using detail::ranks::PendingCollective;
 
 std::unique_ptr<PendingCollective> Communicator::start(const CollectiveCall& call) {
   throw Error(ErrorCode::kFailedPrecondition,
@@ -55,7 +55,8 @@ std::unique_ptr<PendingCollective> Communicator::begin(const CollectiveCall& cal
     return pending;
   }
   try {
-    auto grouped = std::make_unique<detail::GroupedCollective>(std::move(pending), call.grouped);
+    auto grouped =
+        std::make_unique<detail::ranks::GroupedCollective>(std::move(pending), call.grouped);
     grouped->reportDroppedErrorsTo(droppedError_);
     return grouped;
   } catch (const std::bad_alloc&) {
@@ -65,8 +66,8 @@ std::unique_ptr<PendingCollective> Communicator::begin(const CollectiveCall& cal
 }
 
 void Communicator::run(const CollectiveCall& call) {
-  detail::CollectiveSpan span(detailsWhileRecording(), call);
-  detail::KeptCollective kept(noteStart(call, true));
+  detail::ranks::CollectiveSpan span(detailsWhileRecording(), call);
+  detail::ranks::KeptCollective kept(noteStart(call, true));
   if (const std::unique_ptr<PendingCollective> pending = begin(call)) {
     span.waitFor(*pending, kept.token());
   }
@@ -75,13 +76,13 @@ void Communicator::run(const CollectiveCall& call) {
 }
 
 CollectiveHandle Communicator::post(const CollectiveCall& call) {
-  detail::KeptCollective kept(noteStart(call, false));
-  detail::CollectiveDetails* const details = detailsWhileRecording();
+  detail::ranks::KeptCollective kept(noteStart(call, false));
+  detail::ranks::CollectiveDetails* const details = detailsWhileRecording();
   std::unique_ptr<PendingCollective> pending;
   if (details == nullptr) {
     pending = begin(call);
   } else {
-    auto recorded = std::make_unique<detail::RecordedCollective>(*details, call);
+    auto recorded = std::make_unique<detail::ranks::RecordedCollective>(*details, call);
     if (recorded->follow(begin(call))) {
       recorded->reportDroppedErrorsTo(droppedError_);
       pending = std::move(recorded);
@@ -95,28 +96,29 @@ CollectiveHandle Communicator::post(const CollectiveCall& call) {
   return CollectiveHandle(std::move(pending));
 }
 
-detail::CollectiveToken Communicator::noteStart(const CollectiveCall& call, bool blocks) noexcept {
+detail::ranks::CollectiveToken Communicator::noteStart(const CollectiveCall& call,
+                                                       bool blocks) noexcept {
   if (size() == 1) {
     return {};
   }
   if (!kept_) {
     try {
-      kept_ = std::make_unique<detail::KeptGroup>(rank(), size(), jobRanks_);
+      kept_ = std::make_unique<detail::ranks::KeptGroup>(rank(), size(), jobRanks_);
     } catch (const std::bad_alloc&) {
       return {};
     }
   }
-  using Phase = detail::RankState::CollectivePhase;
-  return kept_->start(call,
-                      blocks && detail::comparesRanks(call) ? Phase::kWaiting : Phase::kStarted);
+  using Phase = detail::process::RankState::CollectivePhase;
+  return kept_->start(
+      call, blocks && detail::ranks::comparesRanks(call) ? Phase::kWaiting : Phase::kStarted);
 }
 
-detail::CollectiveDetails* Communicator::detailsWhileRecording() {
-  if (detail::recordingSession.load(std::memory_order_relaxed) == 0) {
+detail::ranks::CollectiveDetails* Communicator::detailsWhileRecording() {
+  if (detail::process::recordingSession.load(std::memory_order_relaxed) == 0) {
     return nullptr;
   }
   if (!details_) {
-    details_ = std::make_unique<detail::CollectiveDetails>(rank(), size(), jobRanks_);
+    details_ = std::make_unique<detail::ranks::CollectiveDetails>(rank(), size(), jobRanks_);
   }
   return details_.get();
 }

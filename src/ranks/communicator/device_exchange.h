@@ -8,7 +8,7 @@
 
 #include "steptape/ranks/collective.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 /// Moves GPU memory between the ranks of a group, by a transport that reads and writes it.
 ///
@@ -37,4 +37,4 @@ class DeviceExchange {
                                                    const std::vector<Part>& received) = 0;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -7,13 +7,13 @@
 
 #include "ranks/communicator/round_to_half.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 namespace {
 
-Float16 narrow(float value, Float16 /*type*/) {
+base::Float16 narrow(float value, base::Float16 /*type*/) {
   return roundToFloat16(value);
 }
-BFloat16 narrow(float value, BFloat16 /*type*/) {
+base::BFloat16 narrow(float value, base::BFloat16 /*type*/) {
   return roundToBFloat16(value);
 }
 
@@ -42,7 +42,7 @@ T combine(T left, T right) {
 
 /// Returns logical "or" for sum and maximum, and "and" for product and minimum.
 template <ReduceOp kOp>
-Bool8 combine(Bool8 left, Bool8 right) {
+base::Bool8 combine(base::Bool8 left, base::Bool8 right) {
   constexpr bool kIsAnd = kOp == ReduceOp::kProduct || kOp == ReduceOp::kMin;
   const bool a = left.byte != 0;
   const bool b = right.byte != 0;
@@ -53,11 +53,11 @@ Bool8 combine(Bool8 left, Bool8 right) {
 /// so that the result may be one of the parts.
 template <ReduceOp kOp, typename T>
 void reduceBy(ArrayView<const void* const> parts, std::size_t count, T* result) {
-  constexpr bool kIsHalf = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
+  constexpr bool kIsHalf = std::is_same_v<T, base::Float16> || std::is_same_v<T, base::BFloat16>;
   using Total = std::conditional_t<kIsHalf, float, T>;
   const auto widen = [](T element) {
     if constexpr (kIsHalf) {
-      return toFloat(element);
+      return base::toFloat(element);
     } else {
       return element;
     }
@@ -118,7 +118,7 @@ void reduceElements(ArrayView<const void* const> parts, std::size_t count, DType
                     void* result) {
   switch (dtype) {
     case DType::kBool:
-      return reduceAs(parts, count, op, static_cast<Bool8*>(result));
+      return reduceAs(parts, count, op, static_cast<base::Bool8*>(result));
     case DType::kUInt8:
       return reduceAs(parts, count, op, static_cast<std::uint8_t*>(result));
     case DType::kInt8:
@@ -136,9 +136,9 @@ void reduceElements(ArrayView<const void* const> parts, std::size_t count, DType
     case DType::kInt64:
       return reduceAs(parts, count, op, static_cast<std::int64_t*>(result));
     case DType::kFloat16:
-      return reduceAs(parts, count, op, static_cast<Float16*>(result));
+      return reduceAs(parts, count, op, static_cast<base::Float16*>(result));
     case DType::kBFloat16:
-      return reduceAs(parts, count, op, static_cast<BFloat16*>(result));
+      return reduceAs(parts, count, op, static_cast<base::BFloat16*>(result));
     case DType::kFloat32:
       return reduceAs(parts, count, op, static_cast<float*>(result));
     case DType::kFloat64:
@@ -154,4 +154,4 @@ void divideElements(void* data, std::size_t count, DType dtype, int divisor) {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

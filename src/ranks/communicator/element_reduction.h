@@ -6,7 +6,7 @@
 #include "steptape/base/array_view.h"
 #include "steptape/ranks/collective.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 /// Returns whether elements are summed in float32 instead of their own type: float16 and bfloat16.
 inline bool isReducedInFloat32(DType dtype) {
@@ -22,4 +22,4 @@ STEPTAPE_EXPORT void reduceElements(ArrayView<const void* const> parts, std::siz
 /// Divides float32 or float64 elements by `divisor`, to make an average of a sum.
 STEPTAPE_EXPORT void divideElements(void* data, std::size_t count, DType dtype, int divisor);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

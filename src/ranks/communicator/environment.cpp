@@ -13,18 +13,18 @@
 namespace steptape {
 namespace {
 
-detail::JobMaker makeMpiJob = nullptr;
-detail::JobMaker makeStoreJob = nullptr;
+detail::ranks::JobMaker makeMpiJob = nullptr;
+detail::ranks::JobMaker makeStoreJob = nullptr;
 
 /// The job of the Environment whose scope is open; null: none.
-detail::Job* openJob = nullptr;
+detail::ranks::Job* openJob = nullptr;
 
 /// A process that no launcher has started.
-class LoneJob final : public detail::Job {
+class LoneJob final : public detail::ranks::Job {
  public:
   std::shared_ptr<Communicator> world() const override { return world_; }
   [[noreturn]] void abort(const std::string& why) const override {
-    detail::noteError(why);
+    detail::process::noteError(why);
     std::fprintf(stderr, "steptape: the program ends: %s\n", why.c_str());
     std::fflush(stderr);
     std::_Exit(1);
@@ -35,7 +35,7 @@ class LoneJob final : public detail::Job {
   std::shared_ptr<Communicator> world_ = std::make_shared<Communicator>();
 };
 
-[[noreturn]] void throwNotLinked(const detail::Launch& launch, const char* component,
+[[noreturn]] void throwNotLinked(const detail::ranks::Launch& launch, const char* component,
                                  const char* header) {
   throw Error(ErrorCode::kFailedPrecondition,
               "Environment: " + launch.launcher + " has started this process as rank " +
@@ -45,13 +45,13 @@ class LoneJob final : public detail::Job {
                   ">; expected it, and a link to " + component);
 }
 
-std::unique_ptr<detail::Job> joinJob(int* argc, char*** argv) {
-  detail::LaunchSupport support;
+std::unique_ptr<detail::ranks::Job> joinJob(int* argc, char*** argv) {
+  detail::ranks::LaunchSupport support;
   support.hasMpi = makeMpiJob != nullptr;
   support.hasStore = makeStoreJob != nullptr;
-  const detail::Launch launch = detail::findLaunch(support);
+  const detail::ranks::Launch launch = detail::ranks::findLaunch(support);
   switch (launch.kind) {
-    case detail::LaunchKind::kMpi:
+    case detail::ranks::LaunchKind::kMpi:
       if (makeMpiJob != nullptr) {
         return makeMpiJob(argc, argv);
       }
@@ -59,7 +59,7 @@ std::unique_ptr<detail::Job> joinJob(int* argc, char*** argv) {
         throwNotLinked(launch, "steptape::mpi", "steptape/mpi.h");
       }
       break;
-    case detail::LaunchKind::kStore:
+    case detail::ranks::LaunchKind::kStore:
       if (makeStoreJob != nullptr) {
         return makeStoreJob(argc, argv);
       }
@@ -67,8 +67,8 @@ std::unique_ptr<detail::Job> joinJob(int* argc, char*** argv) {
         throwNotLinked(launch, "steptape::c10d", "steptape/c10d.h");
       }
       break;
-    case detail::LaunchKind::kAlone:
-      detail::warnIfAloneInAllocation();
+    case detail::ranks::LaunchKind::kAlone:
+      detail::ranks::warnIfAloneInAllocation();
       break;
   }
   return std::make_unique<LoneJob>();
@@ -76,14 +76,14 @@ std::unique_ptr<detail::Job> joinJob(int* argc, char*** argv) {
 
 }  // namespace
 
-detail::Job::~Job() = default;
+detail::ranks::Job::~Job() = default;
 
-bool detail::provideMpi(JobMaker make) noexcept {
+bool detail::ranks::provideMpi(JobMaker make) noexcept {
   makeMpiJob = make;
   return true;
 }
 
-bool detail::provideStore(JobMaker make) noexcept {
+bool detail::ranks::provideStore(JobMaker make) noexcept {
   makeStoreJob = make;
   return true;
 }

@@ -7,7 +7,7 @@
 
 #include "steptape/ranks/rank_log.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 GroupMap::GroupMap(std::vector<Place> placeByRank, int rank)
     : placeByRank_(std::move(placeByRank)), rank_(rank) {
@@ -54,4 +54,4 @@ GroupMap::Place simulatedPlace(const std::string& host, int rank, int ranksPerNo
   return {node, host + "/" + std::to_string(node)};
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -7,7 +7,7 @@
 
 #include "steptape/base/export.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 /// Maps the ranks of a group to nodes.
 class STEPTAPE_EXPORT GroupMap {
@@ -54,4 +54,4 @@ class STEPTAPE_EXPORT GroupMap {
 /// "host/1". With 0, all ranks are on one node, `host`.
 STEPTAPE_EXPORT GroupMap::Place simulatedPlace(const std::string& host, int rank, int ranksPerNode);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -3,7 +3,7 @@
 
 #include <sstream>
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 namespace {
 
 double seconds(std::chrono::steady_clock::duration duration) {
@@ -58,4 +58,4 @@ std::string deadlineText(const std::string& what, std::chrono::milliseconds time
   return text.str();
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -10,7 +10,7 @@
 #include "ranks/communicator/collective_call.h"
 #include "ranks/communicator/group_map.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 // Messages about failing collectives, for all kinds of groups.
 
@@ -43,4 +43,4 @@ STEPTAPE_EXPORT std::string deadlineText(const CollectiveCall& call,
 STEPTAPE_EXPORT std::string deadlineText(const std::string& what, std::chrono::milliseconds timeout,
                                          const std::string& why, const GroupMap& group);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

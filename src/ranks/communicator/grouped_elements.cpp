@@ -7,17 +7,17 @@
 
 #include "base/got_expected.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 namespace {
 
 void checkPiece(const std::vector<Elements>& pieces, std::size_t i) {
   const std::string piece = "allreduceGrouped: array " + std::to_string(i);
   if (pieces[i].dtype() != pieces[0].dtype()) {
-    reject(dtypeName(pieces[i].dtype()),
-           dtypeName(pieces[0].dtype()) + std::string(", as in array 0"), piece);
+    base::reject(dtypeName(pieces[i].dtype()),
+                 dtypeName(pieces[0].dtype()) + std::string(", as in array 0"), piece);
   }
   if (pieces[i].data() == nullptr && pieces[i].count() > 0) {
-    reject("null", "data of " + std::to_string(pieces[i].count()) + " elements", piece);
+    base::reject("null", "data of " + std::to_string(pieces[i].count()) + " elements", piece);
   }
 }
 
@@ -63,4 +63,4 @@ void GroupedCollective::wait() {
   elements_->unpack();
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -7,7 +7,7 @@
 
 #include "steptape/ranks/collective.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 /// Arrays of one type, packed into one buffer.
 class GroupedElements {
@@ -40,4 +40,4 @@ class GroupedCollective final : public PendingCollective {
   std::shared_ptr<GroupedElements> elements_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

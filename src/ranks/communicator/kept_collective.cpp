@@ -11,7 +11,7 @@
 #include "base/fnv.h"
 #include "base/mutex.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 namespace {
 
 /// Returns "ranks 0-3, 8"; "4 ranks" if they are unknown.
@@ -35,18 +35,18 @@ std::string groupName(int size, const std::vector<int>& ranks) {
 /// Returns a number that is the same on all ranks of a group and differs from that of other groups,
 /// also of those with the same ranks: they are made in the same order everywhere.
 std::uint64_t groupId(int rank, int size, const std::vector<int>& ranks) {
-  Fnv<std::uint64_t> fnv;
+  base::Fnv<std::uint64_t> fnv;
   fnv.add(static_cast<std::uint64_t>(size));
   for (const int one : ranks) {
     fnv.add(static_cast<std::uint64_t>(one));
   }
   struct Known {
-    Mutex mutex;
+    base::Mutex mutex;
     // By the hash and, because ranks may be threads, by the rank.
     std::map<std::pair<std::uint64_t, int>, std::uint64_t> count STEPTAPE_GUARDED_BY(mutex);
   };
   static auto* const kKnown = new Known;  // never destroyed: threads may outlive main()
-  MutexLock lock(kKnown->mutex);
+  base::MutexLock lock(kKnown->mutex);
   fnv.add(kKnown->count[{fnv.hash(), rank}]++);
   return std::max<std::uint64_t>(fnv.hash(), 1);
 }
@@ -143,15 +143,15 @@ KeptGroup::KeptGroup(int rank, int size, const std::vector<int>& jobRanks)
       name_(groupName(size, jobRanks)) {}
 
 KeptGroup::~KeptGroup() {
-  if (page_ != nullptr && page_ == StatePage::current()) {
+  if (page_ != nullptr && page_ == process::StatePage::current()) {
     page_->removeGroup(number_);
   }
 }
 
 CollectiveToken KeptGroup::start(const CollectiveCall& call,
-                                 RankState::CollectivePhase phase) noexcept {
+                                 process::RankState::CollectivePhase phase) noexcept {
   ++started_;
-  StatePage* const page = StatePage::current();
+  process::StatePage* const page = process::StatePage::current();
   if (page == nullptr) {
     return {};
   }
@@ -168,19 +168,19 @@ CollectiveToken KeptGroup::start(const CollectiveCall& call,
   return token;
 }
 
-void notePhase(const CollectiveToken& token, RankState::CollectivePhase phase) noexcept {
-  StatePage* const page = StatePage::current();
+void notePhase(const CollectiveToken& token, process::RankState::CollectivePhase phase) noexcept {
+  process::StatePage* const page = process::StatePage::current();
   if (token.number != 0 && page != nullptr) {
     page->setCollectivePhase(token.number, phase);
   }
 }
 
 void noteEnd(CollectiveToken* token, bool hasSucceeded) noexcept {
-  StatePage* const page = StatePage::current();
+  process::StatePage* const page = process::StatePage::current();
   if (token->number != 0 && page != nullptr) {
     page->endCollective(token->group, token->number, hasSucceeded);
   }
   *token = {};
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

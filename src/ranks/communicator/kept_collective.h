@@ -12,7 +12,7 @@
 #include "process/blackbox/state_page.h"
 #include "ranks/communicator/collective_call.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 /// The part of the process's state that belongs to one communicator.
 ///
@@ -33,20 +33,21 @@ class KeptGroup {
   /// @param phase In which phase it begins.
   /// @return an empty token while no state is kept.
   /// @cost   No lock, allocation or system call.
-  CollectiveToken start(const CollectiveCall& call, RankState::CollectivePhase phase) noexcept;
+  CollectiveToken start(const CollectiveCall& call,
+                        process::RankState::CollectivePhase phase) noexcept;
 
  private:
   const int rank_;
   const int size_;
   const std::uint64_t id_;
   const std::string name_;
-  StatePage* page_ = nullptr;  // not that of the process before fork()
-  std::uint32_t number_ = StatePage::kNoGroup;
+  process::StatePage* page_ = nullptr;  // not that of the process before fork()
+  std::uint32_t number_ = process::StatePage::kNoGroup;
   std::uint64_t started_ = 0;
 };
 
 /// Notes the phase of a collective. Does nothing for an empty token.
-void notePhase(const CollectiveToken& token, RankState::CollectivePhase phase) noexcept;
+void notePhase(const CollectiveToken& token, process::RankState::CollectivePhase phase) noexcept;
 /// Notes that it has ended, and empties the token.
 void noteEnd(CollectiveToken* token, bool hasSucceeded) noexcept;
 
@@ -68,4 +69,4 @@ class KeptCollective {
   bool hasSucceeded_ = false;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -12,10 +12,10 @@
 #include "base/got_expected.h"
 #include "base/text.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 namespace {
 
-using Variables = VariableLookup;
+using Variables = process::VariableLookup;
 
 std::string textOf(const Variables& variable, const char* name) {
   const char* const text = variable(name);
@@ -31,9 +31,9 @@ int numberOf(const Variables& variable, const char* name, int least, int most,
   const long number = std::strtol(text.c_str(), &end, 10);
   if (text.empty() || *end != '\0' || number < least || number > most) {
     throw Error(ErrorCode::kInvalidArgument,
-                gotExpected("the environment variable " + std::string(name) + "=" + text,
-                            "a number from " + std::to_string(least) + " to " +
-                                std::to_string(most) + why));
+                base::gotExpected("the environment variable " + std::string(name) + "=" + text,
+                                  "a number from " + std::to_string(least) + " to " +
+                                      std::to_string(most) + why));
   }
   return static_cast<int>(number);
 }
@@ -142,7 +142,7 @@ Launch storeLaunch(const Variables& variable) {
   const Numbers numbers = numbersOf(variable, "RANK", "WORLD_SIZE");
   launch.rank = numbers.rank;
   launch.size = numbers.size;
-  launch.job = JobIdentity::ofThisProcess(variable);
+  launch.job = process::JobIdentity::ofThisProcess(variable);
   launch.job.step.clear();  // launchers of one job may each be in a step of their own
   takeAddress(variable, launch);
   launch.isServedByAgent = textOf(variable, "TORCHELASTIC_USE_AGENT_STORE") == "True";
@@ -176,7 +176,7 @@ Launch srunLaunch(const Variables& variable) {
   const Numbers numbers = numbersOf(variable, "SLURM_PROCID", "SLURM_STEP_NUM_TASKS");
   launch.rank = numbers.rank;
   launch.size = numbers.size;
-  launch.job = JobIdentity::ofThisProcess(variable);
+  launch.job = process::JobIdentity::ofThisProcess(variable);
   if (hasAll(variable, {"MASTER_ADDR", "MASTER_PORT"})) {
     takeAddress(variable, launch);
     return launch;
@@ -258,16 +258,16 @@ Launch chosenLaunch(const std::string& choice, const Variables& variable) {
     return srunLaunch(variable);
   }
   throw Error(ErrorCode::kInvalidArgument,
-              gotExpected("the environment variable STEPTAPE_LAUNCHER=" + choice,
-                          "mpi, torchrun, srun or none"));
+              base::gotExpected("the environment variable STEPTAPE_LAUNCHER=" + choice,
+                                "mpi, torchrun, srun or none"));
 }
 
 MpiFamily familyOf(const std::string& library) {
-  if (contains(library, "Open MPI")) {
+  if (base::contains(library, "Open MPI")) {
     return MpiFamily::kOpenMpi;
   }
   for (const char* const name : {"MPICH", "Intel(R) MPI", "MVAPICH"}) {
-    if (contains(library, name)) {
+    if (base::contains(library, name)) {
       return MpiFamily::kMpich;
     }
   }
@@ -330,17 +330,17 @@ std::string foreignLauncherBecause(const MpiWorld& world, const Variables& varia
     return "";
   }
   const std::string size = std::to_string(numbers.size);
-  return gotExpected("rank " + std::to_string(numbers.rank) + " of " + size + " of " +
-                         launcher->launcher + " (" + launcher->size + "=" + size +
-                         "), and a world of " + std::to_string(world.size) +
-                         (world.size == 1 ? " rank of " : " ranks of ") +
-                         nameOfMpiLibrary(world.library) + ", the MPI of this program",
-                     std::string(launchersFor(family)) +
-                         ". STEPTAPE_LAUNCHER=none makes each process a job of its own");
+  return base::gotExpected("rank " + std::to_string(numbers.rank) + " of " + size + " of " +
+                               launcher->launcher + " (" + launcher->size + "=" + size +
+                               "), and a world of " + std::to_string(world.size) +
+                               (world.size == 1 ? " rank of " : " ranks of ") +
+                               nameOfMpiLibrary(world.library) + ", the MPI of this program",
+                           std::string(launchersFor(family)) +
+                               ". STEPTAPE_LAUNCHER=none makes each process a job of its own");
 }
 
 std::string foreignLauncherBecause(const MpiWorld& world) {
-  return foreignLauncherBecause(world, variableOfProcess);
+  return foreignLauncherBecause(world, process::variableOfProcess);
 }
 
 std::string aloneInAllocation(const Variables& variable) {
@@ -359,7 +359,7 @@ std::string aloneInAllocation(const Variables& variable) {
 }
 
 void warnIfAloneInAllocation() {
-  if (const std::string text = aloneInAllocation(variableOfProcess); !text.empty()) {
+  if (const std::string text = aloneInAllocation(process::variableOfProcess); !text.empty()) {
     std::fprintf(stderr, "steptape: %s\n", text.c_str());
   }
 }
@@ -378,7 +378,8 @@ std::string missingPmixNote(const std::string& library, const Variables& variabl
 }
 
 void noteIfPmixIsMissing(const std::string& library) {
-  if (const std::string text = missingPmixNote(library, variableOfProcess); !text.empty()) {
+  if (const std::string text = missingPmixNote(library, process::variableOfProcess);
+      !text.empty()) {
     std::fprintf(stderr, "steptape: %s\n", text.c_str());
   }
 }
@@ -425,7 +426,7 @@ Launch findLaunch(const LaunchSupport& support, const Variables& variable) {
 }
 
 Launch findLaunch(const LaunchSupport& support) {
-  return findLaunch(support, variableOfProcess);
+  return findLaunch(support, process::variableOfProcess);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -8,7 +8,7 @@
 
 #include "process/blackbox/job_identity.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 /// How the ranks of a job reach each other.
 enum class LaunchKind {
@@ -28,7 +28,7 @@ struct Launch {
   /// Where the store is instead, in this order, while another service holds a port that nobody
   /// chose; empty for MASTER_PORT.
   std::vector<int> otherPorts;
-  JobIdentity job;
+  process::JobIdentity job;
   bool isServedByAgent = false;  ///< Whether the launcher serves the store; else rank 0 does.
 };
 
@@ -51,7 +51,8 @@ struct LaunchSupport {
 /// @param variable Returns the value of an environment variable, or null.
 /// @throws Error(kFailedPrecondition) if variables are missing, or if two launchers contradict each
 ///         other; Error(kInvalidArgument) if a variable has no possible value.
-STEPTAPE_EXPORT Launch findLaunch(const LaunchSupport& support, const VariableLookup& variable);
+STEPTAPE_EXPORT Launch findLaunch(const LaunchSupport& support,
+                                  const process::VariableLookup& variable);
 /// Looks into the environment of this process.
 STEPTAPE_EXPORT Launch findLaunch(const LaunchSupport& support);
 
@@ -73,13 +74,13 @@ struct MpiWorld {
 ///
 /// @throws Error(kInvalidArgument) if a variable has no possible value.
 STEPTAPE_EXPORT std::string foreignLauncherBecause(const MpiWorld& world,
-                                                   const VariableLookup& variable);
+                                                   const process::VariableLookup& variable);
 /// Looks into the environment of this process.
 STEPTAPE_EXPORT std::string foreignLauncherBecause(const MpiWorld& world);
 
 /// Returns what to warn of if this process, which no launcher has started, runs in an allocation of
 /// Slurm for several tasks; else empty, also if `STEPTAPE_LAUNCHER` is set.
-STEPTAPE_EXPORT std::string aloneInAllocation(const VariableLookup& variable);
+STEPTAPE_EXPORT std::string aloneInAllocation(const process::VariableLookup& variable);
 /// Looks into the environment of this process, and prints the warning to stderr.
 STEPTAPE_EXPORT void warnIfAloneInAllocation();
 
@@ -89,7 +90,7 @@ STEPTAPE_EXPORT void warnIfAloneInAllocation();
 ///
 /// @param library As MPI_Get_library_version() names it.
 STEPTAPE_EXPORT std::string missingPmixNote(const std::string& library,
-                                            const VariableLookup& variable);
+                                            const process::VariableLookup& variable);
 /// Looks into the environment of this process, and prints the note to stderr.
 STEPTAPE_EXPORT void noteIfPmixIsMissing(const std::string& library);
 
@@ -101,4 +102,4 @@ STEPTAPE_EXPORT std::string nameOfMpiLibrary(const std::string& version);
 /// Returns the first host of a node list as Slurm writes it: "node[07-12,20],other" gives "node07".
 STEPTAPE_EXPORT std::string firstHostOf(const std::string& nodeList);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -3,7 +3,7 @@
 
 #include "process/spans/thread_recorder.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 /// Span name of Steptape's own waits, with kind SpanKind::kWait.
 inline constexpr char kWaitForRanks[] = "wait for ranks";
@@ -16,10 +16,10 @@ class NestedSpan {
  public:
   /// @param name As for beginSpan().
   NestedSpan(SpanKind kind, const char* name) noexcept
-      : isRecorded_(beginSpan(kind, name, 0, SpanRecord::kNoPayload, this)) {}
+      : isRecorded_(process::beginSpan(kind, name, 0, SpanRecord::kNoPayload, this)) {}
   ~NestedSpan() {
     if (isRecorded_) {
-      endSpan(this);
+      process::endSpan(this);
     }
   }
   NestedSpan(const NestedSpan&) = delete;
@@ -29,4 +29,4 @@ class NestedSpan {
   const bool isRecorded_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -9,7 +9,7 @@
 #include "ranks/communicator/nested_span.h"
 #include "ranks/communicator/poll_pause.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 namespace {
 
 /// Hints to the core that it spins: saves power and speeds up the sibling hyperthread.
@@ -116,4 +116,4 @@ void NodeBarrier::giveUp(const std::string& why) const {
   throw Error(ErrorCode::kDeadlineExceeded, why);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

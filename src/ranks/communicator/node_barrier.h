@@ -10,7 +10,7 @@
 #include "steptape/base/export.h"
 #include "steptape/ranks/node_memory.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 /// A barrier for the ranks of one node, in memory that they share. Writes before the barrier are
 /// visible after it.
@@ -67,4 +67,4 @@ class STEPTAPE_EXPORT NodeBarrier {
   std::uint64_t round_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -20,7 +20,7 @@ std::string NodeMemory::nameOfLocalRank(int localRank) const {
   return "local rank " + std::to_string(localRank);
 }
 
-namespace detail {
+namespace detail::ranks {
 namespace {
 
 // mmap() rejects a length of 0. A block of 0 bytes still needs a unique address.
@@ -46,5 +46,5 @@ PrivateNodeMemory::~PrivateNodeMemory() {
   munmap(data(), mappedBytes(size()));
 }
 
-}  // namespace detail
+}  // namespace detail::ranks
 }  // namespace steptape

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <limits>
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 OffsetInterval offsetInterval(const std::vector<BarrierTimes>& mine,
                               const std::vector<BarrierTimes>& others) {
@@ -37,4 +37,4 @@ OffsetInterval offsetInterval(const std::vector<BarrierTimes>& mine,
   return interval;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

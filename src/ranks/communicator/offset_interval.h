@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 /// The maximum drift between two clocks is 1 / 1000 of the time. NTP corrects each clock by at most
 /// 500 ppm.
@@ -33,4 +33,4 @@ struct OffsetInterval {
 OffsetInterval offsetInterval(const std::vector<BarrierTimes>& mine,
                               const std::vector<BarrierTimes>& others);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -8,7 +8,7 @@
 
 #include "base/running_time.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 /// Pauses between polls for an event on another rank, and checks the timeout.
 ///
@@ -63,8 +63,8 @@ class PollPause {
   std::uint64_t polls_ = 0;
   // From the end of the first phase. That phase does not read the clock, which costs as much as a
   // poll.
-  RunningTime time_;
+  base::RunningTime time_;
   bool hasNapped_ = false;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -18,7 +18,7 @@
 #include "ranks/communicator/agreed_node_memory.h"
 #include "ranks/communicator/presence_lock.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 namespace {
 
 /// Returns why a system call failed, with the size if that helps.
@@ -172,4 +172,4 @@ void PosixNodeMemory::checkPeers() const {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

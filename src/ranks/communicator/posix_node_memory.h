@@ -11,7 +11,7 @@
 #include "ranks/communicator/group_map.h"
 #include "ranks/communicator/presence_lock.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 /// POSIX shared memory that all ranks of a node have mapped. Each rank is a process.
 ///
@@ -47,4 +47,4 @@ class STEPTAPE_EXPORT PosixNodeMemory final : public NodeMemory {
   std::function<void(const std::string&)> onGivenUp_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -10,7 +10,7 @@
 
 #include "base/mutex.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 namespace {
 
 #if defined(F_OFD_SETLK)
@@ -44,7 +44,7 @@ bool isLocked(int /*file*/, int /*localRank*/) {
 /// The locks of this process, which a forked child closes. Its mutex is held during fork(), so that
 /// the child inherits no descriptor that is not in it.
 struct PresenceLock::Registry {
-  Mutex mutex;
+  base::Mutex mutex;
   std::set<PresenceLock*> locks STEPTAPE_GUARDED_BY(mutex);
 
   static Registry& instance() {
@@ -77,7 +77,7 @@ struct PresenceLock::Registry {
 
 PresenceLock::~PresenceLock() {
   if (descriptor_ >= 0) {
-    const MutexLock lock(Registry::instance().mutex);
+    const base::MutexLock lock(Registry::instance().mutex);
     Registry::instance().locks.erase(this);
     close(descriptor_);
   }
@@ -85,7 +85,7 @@ PresenceLock::~PresenceLock() {
 
 int PresenceLock::take(const std::string& name, int localRank) {
   Registry& registry = Registry::instance();
-  const MutexLock lock(registry.mutex);
+  const base::MutexLock lock(registry.mutex);
   const auto place = registry.locks.insert(this).first;
   descriptor_ = shm_open(name.c_str(), O_RDWR | O_CLOEXEC, 0);
   if (descriptor_ < 0) {
@@ -101,4 +101,4 @@ bool PresenceLock::isHeldBy(int localRank) const {
   return isLocked(descriptor_, localRank);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

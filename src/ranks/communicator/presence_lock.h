@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 /// Shows the other ranks of a node that this rank lives, and which of them live: each rank locks
 /// one byte of a shared memory object. The kernel releases the lock when the rank's process ends,
@@ -43,4 +43,4 @@ class PresenceLock {
   int descriptor_ = -1;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

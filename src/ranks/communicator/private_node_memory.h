@@ -6,7 +6,7 @@
 
 #include "steptape/ranks/node_memory.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 /// Zeroed pages of this process: the memory of a node with one rank, or of ranks that are threads.
 class STEPTAPE_EXPORT PrivateNodeMemory : public NodeMemory {
@@ -19,4 +19,4 @@ class STEPTAPE_EXPORT PrivateNodeMemory : public NodeMemory {
   PrivateNodeMemory(std::byte* data, std::size_t bytes) : NodeMemory(data, bytes) {}
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

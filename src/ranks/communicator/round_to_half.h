@@ -5,11 +5,11 @@
 
 #include "base/element.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 /// Returns the nearest bfloat16, ties to even. NaN stays NaN.
-inline BFloat16 roundToBFloat16(float value) {
-  const auto bits = bitCast<std::uint32_t>(value);
+inline base::BFloat16 roundToBFloat16(float value) {
+  const auto bits = base::bitCast<std::uint32_t>(value);
   if ((bits & 0x7FFFFFFFU) > 0x7F800000U) {
     // Sets the quiet bit: truncating a NaN could give an infinity.
     return {static_cast<std::uint16_t>(bits >> 16 | 0x40U)};
@@ -22,8 +22,8 @@ inline BFloat16 roundToBFloat16(float value) {
 /// NaN.
 ///
 /// @source IEEE 754-2019, section 4.3.1
-inline Float16 roundToFloat16(float value) {
-  const auto bits = bitCast<std::uint32_t>(value);
+inline base::Float16 roundToFloat16(float value) {
+  const auto bits = base::bitCast<std::uint32_t>(value);
   const std::uint32_t sign = bits >> 16 & 0x8000U;
   const std::uint32_t magnitude = bits & 0x7FFFFFFFU;
   constexpr std::uint32_t kFirstThatIsInfinite = 0x477FF000U;  // 65520, half way to 2^16.
@@ -35,12 +35,13 @@ inline Float16 roundToFloat16(float value) {
   if (magnitude < kFirstNormal) {
     // Near 0.5, the last bit of a float is 2^-24, like that of a subnormal binary16. The addition
     // therefore rounds to it, ties to even.
-    const float shifted = bitCast<float>(magnitude) + 0.5F;
-    return {static_cast<std::uint16_t>(sign | (bitCast<std::uint32_t>(shifted) - 0x3F000000U))};
+    const float shifted = base::bitCast<float>(magnitude) + 0.5F;
+    return {
+        static_cast<std::uint16_t>(sign | (base::bitCast<std::uint32_t>(shifted) - 0x3F000000U))};
   }
   constexpr std::uint32_t kBiasDifference = (127U - 15U) << 23;
   const std::uint32_t isOdd = magnitude >> 13 & 1U;
   return {static_cast<std::uint16_t>(sign | (magnitude - kBiasDifference + 0xFFFU + isOdd) >> 13)};
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -8,7 +8,7 @@
 
 #include "ranks/communicator/group_messages.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 namespace {
 
 void copyInput(const CollectiveCall& call, std::size_t elementBytes) {
@@ -34,4 +34,4 @@ void runAlone(const CollectiveCall& call) {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -8,7 +8,7 @@
 #include "steptape/base/error.h"
 #include "steptape/ranks/rank_log.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 namespace {
 
 /// Returns the error that `action` throws: one byte for the code, then the message; empty for
@@ -51,4 +51,4 @@ void runOnAllRanks(Communicator& communicator, const std::string& what,
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -7,7 +7,7 @@
 #include "steptape/base/export.h"
 #include "steptape/ranks/communicator.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 /// Calls `action` on every rank and reports a failure on every rank. Otherwise, the other ranks
 /// would wait in their next collective for the failed one. Collective.
@@ -17,4 +17,4 @@ namespace steptape::detail {
 STEPTAPE_EXPORT void runOnAllRanks(Communicator& communicator, const std::string& what,
                                    const std::function<void()>& action);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

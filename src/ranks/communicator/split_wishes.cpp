@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string>
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 std::vector<int> ranksOfColor(Communicator& communicator, int color, int key) {
   using Wish = std::array<int, 2>;  // color, key
@@ -31,4 +31,4 @@ std::vector<int> ranksOfColor(Communicator& communicator, int color, int key) {
   return ranks;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -8,7 +8,7 @@
 
 #include "base/mutex.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 namespace {
 
 std::unique_ptr<CollectiveStages> makeStages(Transport& transport, const CollectiveCall& call) {
@@ -155,11 +155,11 @@ void CollectiveQueue::breakUp(ErrorCode code, const std::string& why) {
 void CollectiveQueue::keepForever() {
   // A transport such as MPI cannot cancel an operation. Never destroyed, so that no static
   // destructor frees memory to which it still writes.
-  static Mutex mutex;
+  static base::Mutex mutex;
   static auto* const kKept = new std::vector<std::shared_ptr<void>>();
-  MutexLock lock(mutex);
+  base::MutexLock lock(mutex);
   kKept->push_back(transport_);
   kKept->insert(kKept->end(), active_.begin(), active_.end());
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -13,7 +13,7 @@
 #include "ranks/engine/collective_stages.h"
 #include "ranks/engine/rank_comparison.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 /// One collective from its start to its end.
 ///
@@ -85,4 +85,4 @@ class CollectiveQueue {
   std::uint64_t latest_ = 0;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -8,7 +8,7 @@
 
 #include "ranks/engine/transport.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 /// Calls `call(offset, count)` for consecutive pieces of at most `maxCount` of `total` elements.
 template <typename Call>
@@ -67,4 +67,4 @@ std::unique_ptr<CollectiveStages> makeSliceReduction(Transport& transport,
                                                      const CollectiveCall& call);
 std::unique_ptr<CollectiveStages> makeExchange(Transport& transport, const CollectiveCall& call);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

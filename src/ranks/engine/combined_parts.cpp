@@ -5,7 +5,7 @@
 
 #include "ranks/communicator/element_reduction.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 void combineParts(const CollectiveCall& call, ReduceOp op, ArrayView<const void* const> parts,
                   std::size_t count, void* result) {
@@ -23,4 +23,4 @@ void combineParts(const CollectiveCall& call, ReduceOp op, ArrayView<const void*
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -7,7 +7,7 @@
 
 #include "ranks/communicator/collective_call.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 /// Combines `count` elements or moments of each rank, in the order of the ranks.
 ///
@@ -17,4 +17,4 @@ namespace steptape::detail {
 void combineParts(const CollectiveCall& call, ReduceOp op, ArrayView<const void* const> parts,
                   std::size_t count, void* result);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

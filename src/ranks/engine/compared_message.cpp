@@ -7,7 +7,7 @@
 
 #include "ranks/communicator/element_reduction.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 static_assert(std::is_trivially_copyable_v<ComparedMessage>);
 
@@ -65,4 +65,4 @@ void ComparedMessage::mergeInOrder(int rank, const void* bytes) {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -9,7 +9,7 @@
 
 #include "ranks/communicator/collective_call.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 /// The message by which ranks detect whether they are in the same collective: the minimum and the
 /// maximum of their fingerprints, and the few elements of a small allreduce.
@@ -50,4 +50,4 @@ class STEPTAPE_EXPORT ComparedMessage {
 };
 static_assert(sizeof(ComparedMessage) == ComparedMessage::kBytes, "travels as that many bytes");
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

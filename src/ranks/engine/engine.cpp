@@ -8,7 +8,7 @@
 #include "base/running_time.h"
 #include "ranks/communicator/group_messages.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 namespace {
 
 /// Returns when to ask other ranks: early enough to have their answers before a warning or the
@@ -50,7 +50,7 @@ class EngineCollective final : public PendingCollective {
   std::shared_ptr<QueuedCollective> collective_;
   PollPause pause_;  // of both waits, which share the time limit
   bool hasPolled_ = false;
-  RunningTime polled_{kLongestBetweenPolls};  // from the first poll() on
+  base::RunningTime polled_{kLongestBetweenPolls};  // from the first poll() on
   bool hasWarned_ = false;
 };
 
@@ -183,4 +183,4 @@ std::unique_ptr<PendingCollective> startOn(const std::shared_ptr<Engine>& engine
   return std::make_unique<EngineCollective>(engine, call, std::move(limits));
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

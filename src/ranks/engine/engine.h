@@ -13,7 +13,7 @@
 #include "ranks/engine/collective_queue.h"
 #include "ranks/engine/stall_notes.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 /// The time limits of a wait, and the listener.
 struct StallLimits {
@@ -37,4 +37,4 @@ STEPTAPE_EXPORT std::unique_ptr<PendingCollective> startOn(const std::shared_ptr
                                                            const CollectiveCall& call,
                                                            StallLimits limits);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

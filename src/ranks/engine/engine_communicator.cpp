@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ranks/engine/engine_communicator.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 EngineCommunicator::EngineCommunicator(const std::shared_ptr<Transport>& transport)
     : engine_(std::make_shared<Engine>(transport)) {}
@@ -9,9 +9,9 @@ EngineCommunicator::EngineCommunicator(const std::shared_ptr<Transport>& transpo
 EngineCommunicator::~EngineCommunicator() = default;
 
 std::unique_ptr<PendingCollective> EngineCommunicator::start(const CollectiveCall& call) {
-  return detail::startOn(engine_, call,
-                         {timeout(), stallWarningAfter(),
-                          [this](const std::string& warning) { warnOfStall(warning); }});
+  return ranks::startOn(engine_, call,
+                 {timeout(), stallWarningAfter(),
+                  [this](const std::string& warning) { warnOfStall(warning); }});
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

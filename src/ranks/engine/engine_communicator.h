@@ -8,7 +8,7 @@
 
 #include "ranks/engine/engine.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 /// A communicator whose collectives run over a transport.
 class STEPTAPE_EXPORT EngineCommunicator : public Communicator {
@@ -33,4 +33,4 @@ class STEPTAPE_EXPORT EngineCommunicator : public Communicator {
   std::shared_ptr<Engine> engine_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

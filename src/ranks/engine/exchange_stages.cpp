@@ -7,7 +7,7 @@
 
 #include "ranks/engine/collective_stages.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 namespace {
 
 class Barrier final : public CollectiveStages {
@@ -295,4 +295,4 @@ std::unique_ptr<CollectiveStages> makeExchange(Transport& transport, const Colle
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -13,7 +13,7 @@
 #include "ranks/engine/engine_communicator.h"
 #include "ranks/engine/stuck.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 namespace {
 
 constexpr std::size_t kLine = 64;
@@ -589,4 +589,4 @@ std::string NodeTransport::lostBecause() {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

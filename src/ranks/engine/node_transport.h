@@ -14,7 +14,7 @@
 
 #include "ranks/engine/transport.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 /// Moves data through memory that the ranks of a node share, for a group of ranks of one node.
 ///
@@ -169,4 +169,4 @@ class STEPTAPE_EXPORT NodeTransport : public Transport {
   std::vector<const void*> parts_;  // of a reduction, by rank; kept for its memory
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

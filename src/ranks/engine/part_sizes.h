@@ -10,7 +10,7 @@
 #include "ranks/communicator/group_messages.h"
 #include "ranks/engine/collective_stages.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 /// The elements that each rank receives in a reduceScatter; a rank knows only its own number.
 class PartSizes {
@@ -39,4 +39,4 @@ class PartSizes {
   std::vector<std::uint64_t> sizes_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

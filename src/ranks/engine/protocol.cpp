@@ -6,7 +6,7 @@
 
 #include "base/got_expected.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 namespace {
 
 /// Raise it when messages or the shared memory of a node change within a version.
@@ -20,9 +20,9 @@ std::string protocolText() {
 
 void throwStartMismatch(int rank, const std::string& host, const std::string& got,
                         const std::string& expected) {
-  throw Error(ErrorCode::kRankMismatch, "the start of the job: rank " + std::to_string(rank) +
-                                            " (" + host +
-                                            "): " + gotExpected(got, expected + " as rank 0"));
+  throw Error(ErrorCode::kRankMismatch,
+              "the start of the job: rank " + std::to_string(rank) + " (" + host +
+                  "): " + base::gotExpected(got, expected + " as rank 0"));
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

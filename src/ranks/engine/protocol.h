@@ -5,7 +5,7 @@
 
 #include "steptape/base/export.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 /// Returns what must be equal on all ranks for them to understand each other's messages and shared
 /// memory: "Steptape 0.1.0, protocol 2".
@@ -16,4 +16,4 @@ STEPTAPE_EXPORT std::string protocolText();
                                                      const std::string& got,
                                                      const std::string& expected);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

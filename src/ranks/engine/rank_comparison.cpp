@@ -7,7 +7,7 @@
 
 #include "ranks/communicator/group_messages.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 namespace {
 
 /// Of a fixed size, so that one call exchanges them; a longer name is truncated.
@@ -53,4 +53,4 @@ void RankComparison::throwMismatch(const Transport& transport) const {
   throw Error(ErrorCode::kRankMismatch, mismatchText(descriptionByRank, transport.map()));
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -8,7 +8,7 @@
 #include "ranks/engine/compared_message.h"
 #include "ranks/engine/transport.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 /// Finds out whether all ranks are in the same collective, by one reduction of a ComparedMessage.
 /// If they differ, all exchange their descriptions.
@@ -45,4 +45,4 @@ class RankComparison {
   Transfer transfer_ = 0;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -5,7 +5,7 @@
 #include "ranks/engine/collective_stages.h"
 #include "ranks/engine/part_sizes.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 namespace {
 
 /// Makes averages of the sums, where that is still to be done.
@@ -60,4 +60,4 @@ std::unique_ptr<CollectiveStages> makeReduction(Transport& transport, const Coll
   return std::make_unique<Allreduce>(transport, call);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -12,7 +12,7 @@
 #include "ranks/engine/combined_parts.h"
 #include "ranks/engine/part_sizes.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 namespace {
 
 /// One rank's slice of elements, gathered from all ranks and combined.
@@ -183,4 +183,4 @@ std::unique_ptr<CollectiveStages> makeSliceReduction(Transport& transport,
   return std::make_unique<SliceAllreduce>(transport, call);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

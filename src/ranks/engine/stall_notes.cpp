@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 void StallNotes::announce(std::uint64_t latest, std::uint64_t awaited, const CollectiveCall& call) {
   if (latest <= announced_) {
@@ -51,4 +51,4 @@ std::string StallNotes::missing(std::uint64_t sequence) const {
   return names;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

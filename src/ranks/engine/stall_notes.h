@@ -9,7 +9,7 @@
 
 #include "ranks/engine/transport.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 /// Small messages by which waiting ranks find out which ranks are missing.
 ///
@@ -39,4 +39,4 @@ class StallNotes {
   std::uint64_t askedFor_ = 0;          // the highest number for which another rank waits
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

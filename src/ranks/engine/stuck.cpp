@@ -3,11 +3,11 @@
 
 #include "base/mutex.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 namespace {
 
 struct StuckReason {
-  Mutex mutex;
+  base::Mutex mutex;
   std::string text STEPTAPE_GUARDED_BY(mutex);
 };
 
@@ -21,7 +21,7 @@ StuckReason& stuckReason() {
 
 void markStuck(const std::string& why) {
   StuckReason& reason = stuckReason();
-  MutexLock lock(reason.mutex);
+  base::MutexLock lock(reason.mutex);
   if (reason.text.empty()) {
     reason.text = why;
   }
@@ -29,8 +29,8 @@ void markStuck(const std::string& why) {
 
 std::string stuckBecause() {
   StuckReason& reason = stuckReason();
-  MutexLock lock(reason.mutex);
+  base::MutexLock lock(reason.mutex);
   return reason.text;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

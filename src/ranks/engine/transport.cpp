@@ -5,7 +5,7 @@
 
 #include "ranks/communicator/element_reduction.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 TransportFailure::~TransportFailure() = default;
 Transport::~Transport() = default;
@@ -67,4 +67,4 @@ std::size_t elementBytes(const CollectiveCall& call) {
                                                         : dtypeSize(call.dtype);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -16,7 +16,7 @@
 #include "ranks/communicator/group_map.h"
 #include "ranks/engine/compared_message.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 /// An operation of a Transport that is in flight; 0: none.
 using Transfer = std::uint64_t;
@@ -179,4 +179,4 @@ inline const void* inputOf(const CollectiveCall& call) {
   return call.input == nullptr ? call.output : call.input;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -60,7 +60,7 @@ const char* nameOf(ThreadLevel level) {
 
 /// Keeps the state of this process, with its rank.
 void keepState() noexcept {
-  using steptape::detail::StatePage;
+  using steptape::detail::process::StatePage;
   StatePage::keep();
   StatePage* const page = StatePage::current();
   int rank = -1;
@@ -73,7 +73,7 @@ void keepState() noexcept {
 }
 
 void abortJob(const char* why) noexcept {
-  steptape::detail::noteEndOfJob(why);
+  steptape::detail::process::noteEndOfJob(why);
   int rank = -1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   // printf-style, because a destructor that runs during unwinding must not throw.
@@ -106,7 +106,7 @@ void Environment::initialize(int* argc, char*** argv, const EnvironmentOptions& 
   MPI_Initialized(&isInitialized);
   int provided = MPI_THREAD_SINGLE;
   if (isInitialized == 0) {
-    steptape::detail::noteIfPmixIsMissing(detail::libraryVersion());
+    steptape::detail::ranks::noteIfPmixIsMissing(detail::libraryVersion());
     const ThreadLevel asked = std::max(options.threadLevel, options.preferredThreadLevel);
     MPI_Init_thread(argc, argv, toMpi(asked), &provided);
     ownsMpi_ = true;
@@ -123,7 +123,7 @@ void Environment::initialize(int* argc, char*** argv, const EnvironmentOptions& 
   if (const std::string because = detail::foreignLauncherBecause(); !because.empty()) {
     refuse(because);
   }
-  steptape::detail::warnIfAloneInAllocation();
+  steptape::detail::ranks::warnIfAloneInAllocation();
   // After MPI_Init(), whose handlers of fatal signals are then called after ours.
   keepState();
   threadLevel_ = fromMpi(provided);
@@ -138,7 +138,7 @@ void Environment::initialize(int* argc, char*** argv, const EnvironmentOptions& 
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   isJobOpen_ = size > 1;
   if (isJobOpen_) {
-    steptape::detail::noteJobIsOpen(true);
+    steptape::detail::process::noteJobIsOpen(true);
   }
 }
 
@@ -149,12 +149,12 @@ void Environment::abort(const std::string& why) const {
 
 Environment::~Environment() {
   if (isJobOpen_) {
-    steptape::detail::noteJobIsOpen(false);
+    steptape::detail::process::noteJobIsOpen(false);
   }
   if (!ownsMpi_ || !detail::isMpiRunning()) {
     return;
   }
-  const std::string stuck = steptape::detail::stuckBecause();
+  const std::string stuck = steptape::detail::ranks::stuckBecause();
   if (!stuck.empty()) {
     abortJob(stuck.c_str());
   }
@@ -167,7 +167,7 @@ Environment::~Environment() {
 
 namespace {
 
-class MpiJob final : public steptape::detail::Job {
+class MpiJob final : public steptape::detail::ranks::Job {
  public:
   MpiJob() = default;
   MpiJob(int& argc, char**& argv) : environment_(argc, argv) {}
@@ -178,7 +178,7 @@ class MpiJob final : public steptape::detail::Job {
     int size = 1;
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     return "MPI, " + std::to_string(size) + (size == 1 ? " rank, " : " ranks, ") +
-           steptape::detail::nameOfMpiLibrary(detail::libraryVersion());
+           steptape::detail::ranks::nameOfMpiLibrary(detail::libraryVersion());
   }
 
  private:
@@ -187,7 +187,7 @@ class MpiJob final : public steptape::detail::Job {
 
 }  // namespace
 
-std::unique_ptr<steptape::detail::Job> detail::joinJob(int* argc, char*** argv) {
+std::unique_ptr<steptape::detail::ranks::Job> detail::joinJob(int* argc, char*** argv) {
   return argc == nullptr ? std::make_unique<MpiJob>() : std::make_unique<MpiJob>(*argc, *argv);
 }
 

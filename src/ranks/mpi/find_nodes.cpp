@@ -12,7 +12,7 @@
 namespace steptape::mpi::detail {
 namespace {
 
-using steptape::detail::GroupMap;
+using steptape::detail::ranks::GroupMap;
 
 /// Returns the lowest rank that shares memory with this one.
 int lowestRankOfNode(MPI_Comm communicator, int rank) {
@@ -44,7 +44,7 @@ GroupMap findNodes(MPI_Comm communicator, int ranksPerNode) {
   MPI_Comm_rank(communicator, &rank);
   MPI_Comm_size(communicator, &size);
   const std::string host = Communicator().nodeName();
-  GroupMap::Place mine = steptape::detail::simulatedPlace(host, rank, ranksPerNode);
+  GroupMap::Place mine = steptape::detail::ranks::simulatedPlace(host, rank, ranksPerNode);
   if (ranksPerNode == 0) {
     mine.nodeId = lowestRankOfNode(communicator, rank);
   }
@@ -53,7 +53,7 @@ GroupMap findNodes(MPI_Comm communicator, int ranksPerNode) {
   PlaceMessage& message = messages[static_cast<std::size_t>(rank)];
   message.nodeId = mine.nodeId;
   copyText(mine.nodeName, message.nodeName);
-  copyText(steptape::detail::protocolText(), message.protocol);
+  copyText(steptape::detail::ranks::protocolText(), message.protocol);
   MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, messages.data(), sizeof(PlaceMessage), MPI_BYTE,
                 communicator);
 
@@ -61,8 +61,9 @@ GroupMap findNodes(MPI_Comm communicator, int ranksPerNode) {
   places.reserve(messages.size());
   for (const PlaceMessage& other : messages) {
     if (other.protocol != messages.front().protocol) {
-      steptape::detail::throwStartMismatch(static_cast<int>(places.size()), other.nodeName.data(),
-                                           other.protocol.data(), messages.front().protocol.data());
+      steptape::detail::ranks::throwStartMismatch(static_cast<int>(places.size()),
+                                                  other.nodeName.data(), other.protocol.data(),
+                                                  messages.front().protocol.data());
     }
     places.push_back({other.nodeId, other.nodeName.data()});
   }

@@ -12,6 +12,6 @@ namespace steptape::mpi::detail {
 ///
 /// @param ranksPerNode As MpiCommunicatorOptions::ranksPerNode.
 /// @throws Error(kRankMismatch) on every rank if a rank has another Steptape than rank 0.
-steptape::detail::GroupMap findNodes(MPI_Comm communicator, int ranksPerNode);
+steptape::detail::ranks::GroupMap findNodes(MPI_Comm communicator, int ranksPerNode);
 
 }  // namespace steptape::mpi::detail

@@ -78,10 +78,10 @@ std::string libraryVersion() {
 }
 
 std::string foreignLauncherBecause() {
-  steptape::detail::MpiWorld world;
+  steptape::detail::ranks::MpiWorld world;
   world.library = libraryVersion();
   MPI_Comm_size(MPI_COMM_WORLD, &world.size);
-  return steptape::detail::foreignLauncherBecause(world);
+  return steptape::detail::ranks::foreignLauncherBecause(world);
 }
 
 }  // namespace steptape::mpi::detail

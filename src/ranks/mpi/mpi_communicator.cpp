@@ -39,7 +39,7 @@ void checkOptions(const MpiCommunicatorOptions& options, int size) {
 
 /// Notes that the processes of `world` belong together, for readers of their states. Collective.
 void noteLaunch(MPI_Comm world) {
-  detail::StatePage* const page = detail::StatePage::current();
+  detail::process::StatePage* const page = detail::process::StatePage::current();
   std::uint64_t number = page == nullptr ? 0 : page->box().number;
   MPI_Bcast(&number, 1, MPI_UINT64_T, 0, world);
   if (page != nullptr) {
@@ -68,10 +68,11 @@ std::shared_ptr<mpi::detail::MpiTransport> makeTransport(MPI_Comm parent,
 }
 
 /// Returns a transport in the memory of the node if that is possible, else `transport`. Collective.
-std::shared_ptr<detail::Transport> withinNode(
+std::shared_ptr<detail::ranks::Transport> withinNode(
     const std::shared_ptr<mpi::detail::MpiTransport>& transport,
     std::chrono::milliseconds timeout) {
-  std::shared_ptr<NodeMemory> memory = detail::NodeTransport::tryMakeMemory(transport, timeout);
+  std::shared_ptr<NodeMemory> memory =
+      detail::ranks::NodeTransport::tryMakeMemory(transport, timeout);
   if (!memory) {
     return transport;
   }
@@ -91,7 +92,7 @@ MpiCommunicator::MpiCommunicator(std::shared_ptr<mpi::detail::MpiTransport> tran
     : transport_(std::move(transport)),
       usesNodeMemory_(options.usesNodeMemory),
       isGpuAware_(options.isGpuAware.value_or(mpi::detail::reportsGpuSupport())),
-      engine_(std::make_shared<detail::Engine>(
+      engine_(std::make_shared<detail::ranks::Engine>(
           usesNodeMemory_ ? withinNode(transport_, options.timeout) : transport_)) {
   setJobRanks(mpi::detail::worldRanksOf(transport_->data()));
 }
@@ -132,7 +133,7 @@ bool MpiCommunicator::worksOnAnyThread() const {
 }
 
 std::shared_ptr<Communicator> MpiCommunicator::split(int color, int key) {
-  const std::vector<int> ranks = detail::ranksOfColor(*this, color, key);
+  const std::vector<int> ranks = detail::ranks::ranksOfColor(*this, color, key);
   mpi::detail::requireMpi("split");
   // Blocking, because MPI has no other form; all ranks have just met. Uses the communicator for
   // comparisons, because calls on the other one wait for collectives in flight.
@@ -156,15 +157,15 @@ std::shared_ptr<Communicator> MpiCommunicator::split(int color, int key) {
 
 std::shared_ptr<NodeMemory> MpiCommunicator::allocateNodeMemory(std::size_t bytes,
                                                                 std::string* why) {
-  std::shared_ptr<NodeMemory> memory =
-      detail::PosixNodeMemory::tryMake(*this, transport_->map(), bytes, why, &detail::markStuck);
+  std::shared_ptr<NodeMemory> memory = detail::ranks::PosixNodeMemory::tryMake(
+      *this, transport_->map(), bytes, why, &detail::ranks::markStuck);
   if (memory) {
     shareSettings(*memory);
   }
   return memory;
 }
 
-std::unique_ptr<detail::DeviceExchange> MpiCommunicator::makeDeviceExchange() {
+std::unique_ptr<detail::ranks::DeviceExchange> MpiCommunicator::makeDeviceExchange() {
   std::int32_t isGpuAware = isGpuAware_ ? 1 : 0;
   CollectiveOptions options;
   options.name = "whether MPI is GPU-aware";
@@ -176,11 +177,11 @@ std::unique_ptr<detail::DeviceExchange> MpiCommunicator::makeDeviceExchange() {
       mpi::detail::duplicate(transport_->comparisons(), timeout()), engine_->transport, timeout());
 }
 
-std::unique_ptr<detail::PendingCollective> MpiCommunicator::start(
-    const detail::CollectiveCall& call) {
-  return detail::startOn(engine_, call,
-                         {timeout(), stallWarningAfter(),
-                          [this](const std::string& warning) { warnOfStall(warning); }});
+std::unique_ptr<detail::ranks::PendingCollective> MpiCommunicator::start(
+    const detail::ranks::CollectiveCall& call) {
+  return detail::ranks::startOn(engine_, call,
+                                {timeout(), stallWarningAfter(),
+                                 [this](const std::string& warning) { warnOfStall(warning); }});
 }
 
 }  // namespace steptape

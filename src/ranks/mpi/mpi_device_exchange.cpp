@@ -21,10 +21,10 @@
 namespace steptape::mpi::detail {
 namespace {
 
-using steptape::detail::GroupMap;
-using steptape::detail::PendingCollective;
-using steptape::detail::Transport;
-using steptape::detail::TransportUse;
+using steptape::detail::ranks::GroupMap;
+using steptape::detail::ranks::PendingCollective;
+using steptape::detail::ranks::Transport;
+using steptape::detail::ranks::TransportUse;
 
 constexpr int kTag = 3;
 
@@ -37,7 +37,7 @@ class Messages final : public PendingCollective {
 
   /// Messages have at most Transport::maxCount() bytes.
   template <typename Post>
-  void add(int rank, const steptape::detail::DeviceExchange::Part& part, const Post& post) {
+  void add(int rank, const steptape::detail::ranks::DeviceExchange::Part& part, const Post& post) {
     auto* const data = static_cast<std::byte*>(part.data);
     for (std::size_t begin = 0; begin < part.bytes; begin += transport_->maxCount()) {
       const std::size_t bytes = std::min(part.bytes - begin, transport_->maxCount());
@@ -58,12 +58,12 @@ class Messages final : public PendingCollective {
   }
 
   void wait() override {
-    steptape::detail::PollPause pause(timeout_);
+    steptape::detail::ranks::PollPause pause(timeout_);
     while (!poll()) {
       if (!pause.next()) {
         fail(ErrorCode::kDeadlineExceeded,
-             steptape::detail::deadlineText(name_, timeout_, "no message of " + missingRanks(),
-                                            transport_->map()));
+             steptape::detail::ranks::deadlineText(
+                 name_, timeout_, "no message of " + missingRanks(), transport_->map()));
       }
       if (pause.hasNapped()) {
         const std::string lost = transport_->lostBecause();

@@ -16,10 +16,10 @@
 namespace steptape::mpi::detail {
 
 /// Moves the data of MPI's ranks through the memory of their node, while MPI may be used.
-class MpiNodeTransport final : public steptape::detail::NodeTransport {
+class MpiNodeTransport final : public steptape::detail::ranks::NodeTransport {
  public:
   /// @param communicator MPI's, of the same ranks.
-  MpiNodeTransport(std::shared_ptr<NodeMemory> memory, steptape::detail::GroupMap map,
+  MpiNodeTransport(std::shared_ptr<NodeMemory> memory, steptape::detail::ranks::GroupMap map,
                    MPI_Comm communicator)
       : NodeTransport(std::move(memory), std::move(map)), communicator_(communicator) {}
 
@@ -37,9 +37,9 @@ class MpiNodeTransport final : public steptape::detail::NodeTransport {
   void leave() override { endMpiUse(); }
   std::string endedBecause() const override { return "MPI was finalized"; }
   std::string unusableBecause() const override { return noMpiBecause(); }
-  void noteBroken(const std::string& why) override { steptape::detail::markStuck(why); }
+  void noteBroken(const std::string& why) override { steptape::detail::ranks::markStuck(why); }
   std::string lostBecause() override {
-    std::string stuck = steptape::detail::stuckBecause();
+    std::string stuck = steptape::detail::ranks::stuckBecause();
     if (!stuck.empty()) {
       return stuck;
     }

@@ -20,8 +20,8 @@
 namespace steptape::mpi::detail {
 namespace {
 
-using steptape::detail::CollectiveKind;
-using steptape::detail::TransportFailure;
+using steptape::detail::ranks::CollectiveKind;
+using steptape::detail::ranks::TransportFailure;
 
 constexpr int kNoteTag = 1;
 constexpr int kMomentsDoubles = 6;
@@ -137,7 +137,7 @@ std::string errorText(int result) {
 }
 
 void waitFor(MPI_Request& request, const std::string& what, std::chrono::milliseconds timeout) {
-  steptape::detail::PollPause pause(timeout);
+  steptape::detail::ranks::PollPause pause(timeout);
   int isDone = 0;
   while (true) {
     checkSetup(MPI_Test(&request, &isDone, MPI_STATUS_IGNORE), what);
@@ -148,7 +148,7 @@ void waitFor(MPI_Request& request, const std::string& what, std::chrono::millise
       std::ostringstream message;
       message << what << " did not end within " << std::chrono::duration<double>(timeout).count()
               << " s; another rank has ended, hangs or is in another operation";
-      steptape::detail::markStuck(message.str());
+      steptape::detail::ranks::markStuck(message.str());
       throw Error(ErrorCode::kDeadlineExceeded, message.str());
     }
   }
@@ -282,7 +282,7 @@ MpiTransport::ElementType MpiTransport::elementTypeOf(const CollectiveCall& call
 }
 
 bool MpiTransport::canReduce(const CollectiveCall& call) const {
-  if (steptape::detail::isReducedInFloat32(call.dtype)) {
+  if (steptape::detail::ranks::isReducedInFloat32(call.dtype)) {
     return false;
   }
   return call.kind != CollectiveKind::kReduceScatter || call.inputCount <= maxCount();
@@ -291,7 +291,7 @@ bool MpiTransport::canReduce(const CollectiveCall& call) const {
 Transfer MpiTransport::allreduce(const CollectiveCall& call, std::size_t offset,
                                  std::size_t count) {
   const ElementType element = elementTypeOf(call);
-  const std::size_t at = offset * steptape::detail::elementBytes(call);
+  const std::size_t at = offset * steptape::detail::ranks::elementBytes(call);
   const void* from =
       call.input == nullptr ? MPI_IN_PLACE : static_cast<const char*>(call.input) + at;
   return started([&](MPI_Request* request) {
@@ -373,11 +373,11 @@ std::string MpiTransport::unusableBecause() const {
 }
 
 void MpiTransport::noteBroken(const std::string& why) {
-  steptape::detail::markStuck(why);
+  steptape::detail::ranks::markStuck(why);
 }
 
 std::string MpiTransport::lostBecause() {
-  return steptape::detail::stuckBecause();
+  return steptape::detail::ranks::stuckBecause();
 }
 
 }  // namespace steptape::mpi::detail

@@ -12,12 +12,12 @@
 
 namespace steptape::mpi::detail {
 
-using steptape::detail::CollectiveCall;
-using steptape::detail::ComparedMessage;
-using steptape::detail::GroupMap;
-using steptape::detail::RankParts;
-using steptape::detail::StallNote;
-using steptape::detail::Transfer;
+using steptape::detail::ranks::CollectiveCall;
+using steptape::detail::ranks::ComparedMessage;
+using steptape::detail::ranks::GroupMap;
+using steptape::detail::ranks::RankParts;
+using steptape::detail::ranks::StallNote;
+using steptape::detail::ranks::Transfer;
 
 /// Waits for a request that does not belong to a collective of a group.
 ///
@@ -40,7 +40,7 @@ std::vector<int> worldRanksOf(MPI_Comm communicator);
 /// There are three communicators, because MPI requires that each rank starts the collectives of one
 /// communicator in the same order: data is sent after the ranks have been compared, comparisons
 /// start at once, and descriptions are exchanged only after a mismatch.
-class MpiTransport final : public steptape::detail::Transport {
+class MpiTransport final : public steptape::detail::ranks::Transport {
  public:
   /// Takes ownership of `data` and duplicates it. Collective.
   MpiTransport(MPI_Comm data, GroupMap map, const MpiCommunicatorOptions& options);

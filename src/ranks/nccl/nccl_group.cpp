@@ -15,7 +15,7 @@
 #include "base/sigpipe_blocked.h"
 #include "ranks/nccl/nccl_library.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -60,7 +60,7 @@ struct NcclGroup::State {
   struct Operation {
     std::string name;
     std::function<bool()> hasEnded;
-    RunningTime oldest;  // since it is the oldest one
+    base::RunningTime oldest;  // since it is the oldest one
   };
 
   std::shared_ptr<const NcclLibrary> nccl;
@@ -68,7 +68,7 @@ struct NcclGroup::State {
   std::chrono::milliseconds timeout{};
   int rank = 0;
 
-  mutable Mutex mutex;
+  mutable base::Mutex mutex;
   NcclLibrary::Comm comm STEPTAPE_GUARDED_BY(mutex) = nullptr;  // null: aborted
   std::string abortedBecause STEPTAPE_GUARDED_BY(mutex);
   std::deque<Operation> operations STEPTAPE_GUARDED_BY(mutex);
@@ -98,12 +98,12 @@ struct NcclGroup::State {
   }
 
   bool isBusy() const {
-    const MutexLock lock(mutex);
+    const base::MutexLock lock(mutex);
     return !operations.empty();
   }
 
   Clock::time_point look() {
-    const MutexLock lock(mutex);
+    const base::MutexLock lock(mutex);
     dropEnded();
     if (comm == nullptr || operations.empty()) {
       return Clock::now() + kLookEvery;
@@ -151,7 +151,7 @@ std::unique_ptr<NcclGroup> NcclGroup::make(Communicator& world, const std::strin
   world.broadcast(id.bytes.data(), id.bytes.size(), 0, options);
   NcclLibrary::Comm comm = nullptr;
   const int result = [&] {
-    const SigpipeBlocked inThreadsOfNccl;
+    const base::SigpipeBlocked inThreadsOfNccl;
     return nccl->commInitRank(&comm, world.size(), id, world.rank());
   }();
   mine.problem = result == NcclLibrary::kSuccess ? "" : nccl->reportOf(result);
@@ -169,7 +169,7 @@ std::unique_ptr<NcclGroup> NcclGroup::make(Communicator& world, const std::strin
   state->timeout = timeout;
   state->rank = world.rank();
   {
-    const MutexLock lock(state->mutex);
+    const base::MutexLock lock(state->mutex);
     state->comm = comm;
   }
   return std::unique_ptr<NcclGroup>(new NcclGroup(std::move(state)));
@@ -183,7 +183,7 @@ NcclGroup::~NcclGroup() {
     state_->look();
   }
   thread_.reset();
-  const MutexLock lock(state_->mutex);
+  const base::MutexLock lock(state_->mutex);
   if (state_->comm != nullptr) {
     state_->nccl->commDestroy(std::exchange(state_->comm, nullptr));
   }
@@ -194,7 +194,7 @@ void* NcclGroup::stream() const {
 }
 
 void NcclGroup::sum(const std::string& name, void* data, std::size_t count, DType type) {
-  const MutexLock lock(state_->mutex);
+  const base::MutexLock lock(state_->mutex);
   state_->requireUsable();
   const int result = state_->nccl->allReduce(data, data, count, ncclType(type).value(),
                                              NcclLibrary::kSum, state_->comm, state_->stream);
@@ -207,25 +207,25 @@ void NcclGroup::sum(const std::string& name, void* data, std::size_t count, DTyp
 
 void NcclGroup::watch(const std::string& name, std::function<bool()> hasEnded) {
   {
-    const MutexLock lock(state_->mutex);
+    const base::MutexLock lock(state_->mutex);
     state_->dropEnded();
-    state_->operations.push_back({name, std::move(hasEnded), RunningTime()});
+    state_->operations.push_back({name, std::move(hasEnded), base::RunningTime()});
     state_->operations.back().oldest.restart();
   }
   if (!thread_) {
-    thread_ =
-        std::make_unique<LoopThread>("steptape-nccl", [state = state_] { return state->look(); });
+    thread_ = std::make_unique<base::LoopThread>("steptape-nccl",
+                                                 [state = state_] { return state->look(); });
   }
 }
 
 void NcclGroup::abort(const std::string& why) noexcept {
-  const MutexLock lock(state_->mutex);
+  const base::MutexLock lock(state_->mutex);
   state_->abort(why);
 }
 
 void NcclGroup::requireUsable() const {
-  const MutexLock lock(state_->mutex);
+  const base::MutexLock lock(state_->mutex);
   state_->requireUsable();
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -13,7 +13,7 @@
 
 #include "base/loop_thread.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 /// The ranks of a communicator as a group of NCCL. Each rank has a GPU of its own: the current
 /// device of the thread that makes the group.
@@ -72,7 +72,7 @@ class STEPTAPE_EXPORT NcclGroup {
   explicit NcclGroup(std::shared_ptr<State> state);
 
   std::shared_ptr<State> state_;
-  std::unique_ptr<LoopThread> thread_;  // null until the first operation
+  std::unique_ptr<base::LoopThread> thread_;  // null until the first operation
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -6,7 +6,7 @@
 
 #include "base/mutex.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 namespace {
 
 template <typename Function>
@@ -75,13 +75,13 @@ std::string NcclLibrary::currentGpu() const {
 NcclLibrary::Stream NcclLibrary::streamOfCurrentGpu() const {
   constexpr unsigned kNonBlocking = 1;
   constexpr int kHighPriority = -1;
-  static auto& mutex = *new Mutex;
+  static auto& mutex = *new base::Mutex;
   static auto& streams = *new std::map<int, Stream>;
   int device = 0;
   if (getDevice == nullptr || createStream == nullptr || getDevice(&device) != 0) {
     return nullptr;
   }
-  const MutexLock lock(mutex);
+  const base::MutexLock lock(mutex);
   Stream& stream = streams[device];
   if (stream == nullptr && createStream(&stream, kNonBlocking, kHighPriority) != 0) {
     stream = nullptr;
@@ -116,4 +116,4 @@ std::optional<int> ncclType(DType type) {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

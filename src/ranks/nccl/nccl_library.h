@@ -10,7 +10,7 @@
 #include "steptape/base/dtype.h"
 #include "steptape/base/export.h"
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 
 /// NCCL's functions and types as of version 2.10, which later versions keep. RCCL has the same.
 ///
@@ -68,4 +68,4 @@ struct STEPTAPE_EXPORT NcclLibrary {
 /// Returns NCCL's number of an element type that it can sum.
 STEPTAPE_EXPORT std::optional<int> ncclType(DType type);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -12,8 +12,8 @@
 namespace steptape::testing {
 namespace {
 
-using detail::CollectiveCall;
-using detail::CollectiveKind;
+using detail::ranks::CollectiveCall;
+using detail::ranks::CollectiveKind;
 using Calls = std::vector<CollectiveCall>;
 
 std::vector<std::byte> reduced(const Calls& calls, std::size_t count) {
@@ -23,7 +23,7 @@ std::vector<std::byte> reduced(const Calls& calls, std::size_t count) {
     parts.push_back(call.input != nullptr ? call.input : call.output);
   }
   std::vector<std::byte> result(count * dtypeSize(first.dtype));
-  detail::reduceElements(parts, count, first.dtype, first.op, result.data());
+  detail::ranks::reduceElements(parts, count, first.dtype, first.op, result.data());
   return result;
 }
 
@@ -47,7 +47,7 @@ std::string reduceScatter(const Calls& calls) {
     total += call.count;
   }
   if (total != first.inputCount) {
-    return detail::partsMismatchText(first, total);
+    return detail::ranks::partsMismatchText(first, total);
   }
   const std::vector<std::byte> result = reduced(calls, total);
   const std::byte* part = result.data();

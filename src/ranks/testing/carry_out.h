@@ -14,6 +14,6 @@ namespace steptape::testing {
 ///
 /// @param callByRank All have the same CollectiveCall::describe().
 /// @return why it cannot be executed, if only this function can detect it; empty on success.
-std::string carryOut(const std::vector<detail::CollectiveCall>& callByRank);
+std::string carryOut(const std::vector<detail::ranks::CollectiveCall>& callByRank);
 
 }  // namespace steptape::testing

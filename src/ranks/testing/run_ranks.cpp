@@ -26,18 +26,18 @@ void checkCounts(int count, const RunRanksOptions& options) {
   }
 }
 
-std::vector<detail::GroupMap::Place> placesOf(int count, int ranksPerNode) {
+std::vector<detail::ranks::GroupMap::Place> placesOf(int count, int ranksPerNode) {
   const std::string host = Communicator().nodeName();
-  std::vector<detail::GroupMap::Place> places;
+  std::vector<detail::ranks::GroupMap::Place> places;
   places.reserve(static_cast<std::size_t>(count));
   for (int rank = 0; rank < count; ++rank) {
-    places.push_back(detail::simulatedPlace(host, rank, ranksPerNode));
+    places.push_back(detail::ranks::simulatedPlace(host, rank, ranksPerNode));
   }
   return places;
 }
 
 void leave(ThreadJob& job, int rank) {
-  MutexLock lock(job.mutex);
+  detail::base::MutexLock lock(job.mutex);
   job.hasLeft[static_cast<std::size_t>(rank)] = 1;
   job.changed.notifyAll();
 }
@@ -45,7 +45,7 @@ void leave(ThreadJob& job, int rank) {
 /// Throws the cause before its consequences: first failures that are not explained by the end of
 /// another rank.
 void rethrowFirst(ThreadJob& job, const std::vector<std::exception_ptr>& failures) {
-  MutexLock lock(job.mutex);
+  detail::base::MutexLock lock(job.mutex);
   for (const char leftAlone : {char{0}, char{1}}) {
     for (std::size_t rank = 0; rank < failures.size(); ++rank) {
       if (failures[rank] && job.wasLeftAlone[rank] == leftAlone) {
@@ -65,7 +65,7 @@ void runRanksShared(int count,
   std::vector<int> ranks(static_cast<std::size_t>(count));
   std::iota(ranks.begin(), ranks.end(), 0);
   const auto group = std::make_shared<ThreadGroup>(job, ranks);
-  const std::vector<detail::GroupMap::Place> places = placesOf(count, options.ranksPerNode);
+  const std::vector<detail::ranks::GroupMap::Place> places = placesOf(count, options.ranksPerNode);
 
   std::vector<std::exception_ptr> failures(ranks.size());
   std::vector<std::thread> threads;
@@ -73,7 +73,7 @@ void runRanksShared(int count,
   for (const int rank : ranks) {
     threads.emplace_back([&, rank] {
       const auto communicator = std::make_shared<ThreadCommunicator>(
-          group, std::make_shared<const detail::GroupMap>(places, rank));
+          group, std::make_shared<const detail::ranks::GroupMap>(places, rank));
       communicator->setTimeout(options.timeout);
       try {
         body(communicator);

@@ -9,8 +9,8 @@
 namespace steptape::testing {
 
 ThreadCollective::ThreadCollective(std::shared_ptr<ThreadGroup> group,
-                                   std::shared_ptr<const detail::GroupMap> map,
-                                   const detail::CollectiveCall& call, Stall stall)
+                                   std::shared_ptr<const detail::ranks::GroupMap> map,
+                                   const detail::ranks::CollectiveCall& call, Stall stall)
     : group_(std::move(group)),
       map_(std::move(map)),
       call_(call),
@@ -51,7 +51,7 @@ void ThreadCollective::waitOrGiveUp() {
     const std::string missing = map_->namesOf(group_->absentRanks(*meeting_));
     // Called without the group's lock: the listener is the user's code.
     if (!missing.empty()) {
-      stall_.warn(detail::stallText(call_.title(), stall_.warnAfter, missing));
+      stall_.warn(detail::ranks::stallText(call_.title(), stall_.warnAfter, missing));
     }
   }
   if (!group_->waitUntil(*map_, call_, *meeting_, deadline)) {

@@ -13,7 +13,7 @@
 namespace steptape::testing {
 
 /// One rank's view of a meeting.
-class ThreadCollective final : public detail::PendingCollective {
+class ThreadCollective final : public detail::ranks::PendingCollective {
  public:
   /// The time limits of a wait, and the listener.
   struct Stall {
@@ -22,8 +22,9 @@ class ThreadCollective final : public detail::PendingCollective {
     std::function<void(const std::string&)> warn;
   };
 
-  ThreadCollective(std::shared_ptr<ThreadGroup> group, std::shared_ptr<const detail::GroupMap> map,
-                   const detail::CollectiveCall& call, Stall stall);
+  ThreadCollective(std::shared_ptr<ThreadGroup> group,
+                   std::shared_ptr<const detail::ranks::GroupMap> map,
+                   const detail::ranks::CollectiveCall& call, Stall stall);
   bool poll() override;
   void wait() override;
   /// The last rank to arrive executes the collective, so there is nothing else to wait for.
@@ -35,8 +36,8 @@ class ThreadCollective final : public detail::PendingCollective {
   void waitOrGiveUp();
 
   std::shared_ptr<ThreadGroup> group_;
-  std::shared_ptr<const detail::GroupMap> map_;
-  detail::CollectiveCall call_;
+  std::shared_ptr<const detail::ranks::GroupMap> map_;
+  detail::ranks::CollectiveCall call_;
   Stall stall_;
   std::shared_ptr<ThreadGroup::Meeting> meeting_;
   Clock::time_point firstPoll_;  // epoch: none yet

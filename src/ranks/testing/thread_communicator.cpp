@@ -25,7 +25,7 @@ struct SharedBlock {
 class ThreadNodeMemory final : public NodeMemory {
  public:
   ThreadNodeMemory(std::shared_ptr<NodeMemory> block, std::shared_ptr<ThreadGroup> group,
-                   std::shared_ptr<const detail::GroupMap> map)
+                   std::shared_ptr<const detail::ranks::GroupMap> map)
       : NodeMemory(block->data(), block->size()),
         block_(std::move(block)),
         group_(std::move(group)),
@@ -37,13 +37,13 @@ class ThreadNodeMemory final : public NodeMemory {
  private:
   std::shared_ptr<NodeMemory> block_;
   std::shared_ptr<ThreadGroup> group_;
-  std::shared_ptr<const detail::GroupMap> map_;
+  std::shared_ptr<const detail::ranks::GroupMap> map_;
 };
 
 }  // namespace
 
 ThreadCommunicator::ThreadCommunicator(std::shared_ptr<ThreadGroup> group,
-                                       std::shared_ptr<const detail::GroupMap> map)
+                                       std::shared_ptr<const detail::ranks::GroupMap> map)
     : group_(std::move(group)), map_(std::move(map)) {
   setJobRanks(group_->worldRanks());
 }
@@ -76,7 +76,7 @@ std::string ThreadCommunicator::nextKey(const std::string& what) {
 }
 
 std::shared_ptr<Communicator> ThreadCommunicator::split(int color, int key) {
-  const std::vector<int> ranks = detail::ranksOfColor(*this, color, key);
+  const std::vector<int> ranks = detail::ranks::ranksOfColor(*this, color, key);
   const std::string sharedKey = nextKey("color " + std::to_string(color));
   if (ranks.empty()) {
     return nullptr;
@@ -92,21 +92,21 @@ std::shared_ptr<Communicator> ThreadCommunicator::split(int color, int key) {
       });
   auto part = std::make_shared<ThreadCommunicator>(
       std::static_pointer_cast<ThreadGroup>(shared),
-      std::make_shared<const detail::GroupMap>(map_->part(ranks)));
+      std::make_shared<const detail::ranks::GroupMap>(map_->part(ranks)));
   shareSettings(*part);
   return part;
 }
 
 std::shared_ptr<NodeMemory> ThreadCommunicator::allocateNodeMemory(std::size_t bytes,
                                                                    std::string* why) {
-  detail::agreeOnBytes(*this, *map_, bytes);
+  detail::ranks::agreeOnBytes(*this, *map_, bytes);
   const std::string key = nextKey("node " + std::to_string(crossRank()));
   const auto shared = std::static_pointer_cast<SharedBlock>(group_->share(key, localSize(), [&] {
     auto made = std::make_shared<SharedBlock>();
-    made->memory = detail::PrivateNodeMemory::tryMake(bytes, made->failure);
+    made->memory = detail::ranks::PrivateNodeMemory::tryMake(bytes, made->failure);
     return made;
   }));
-  if (!detail::agreeOnSuccess(*this, *map_, shared->failure, why)) {
+  if (!detail::ranks::agreeOnSuccess(*this, *map_, shared->failure, why)) {
     return nullptr;
   }
   const auto memory = std::make_shared<ThreadNodeMemory>(shared->memory, group_, map_);
@@ -114,8 +114,8 @@ std::shared_ptr<NodeMemory> ThreadCommunicator::allocateNodeMemory(std::size_t b
   return memory;
 }
 
-std::unique_ptr<detail::PendingCollective> ThreadCommunicator::start(
-    const detail::CollectiveCall& call) {
+std::unique_ptr<detail::ranks::PendingCollective> ThreadCommunicator::start(
+    const detail::ranks::CollectiveCall& call) {
   ThreadCollective::Stall stall{timeout(), stallWarningAfter(),
                                 [this](const std::string& text) { warnOfStall(text); }};
   return std::make_unique<ThreadCollective>(group_, map_, call, std::move(stall));

@@ -12,8 +12,8 @@
 namespace steptape::testing {
 namespace {
 
-using detail::CollectiveCall;
-using detail::GroupMap;
+using detail::ranks::CollectiveCall;
+using detail::ranks::GroupMap;
 
 std::size_t indexOf(int rank) {
   return static_cast<std::size_t>(rank);
@@ -27,7 +27,7 @@ std::string mismatchIn(const std::vector<CollectiveCall>& callByRank, const Grou
   }
   const bool areEqual =
       std::equal(descriptions.begin() + 1, descriptions.end(), descriptions.begin());
-  return areEqual ? "" : detail::mismatchText(descriptions, group);
+  return areEqual ? "" : detail::ranks::mismatchText(descriptions, group);
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ ThreadGroup::ThreadGroup(std::shared_ptr<ThreadJob> job, std::vector<int> worldR
 
 std::shared_ptr<ThreadGroup::Meeting> ThreadGroup::arrive(const GroupMap& group,
                                                           const CollectiveCall& call) {
-  MutexLock lock(job_->mutex);
+  detail::base::MutexLock lock(job_->mutex);
   if (!brokenBecause_.empty()) {
     throwLeftAlone(group.rank(), call.describe() + ": " + brokenBecause_);
   }
@@ -69,14 +69,14 @@ std::shared_ptr<ThreadGroup::Meeting> ThreadGroup::arrive(const GroupMap& group,
 
 bool ThreadGroup::hasEnded(const GroupMap& group, const CollectiveCall& call,
                            const Meeting& meeting) {
-  MutexLock lock(job_->mutex);
+  detail::base::MutexLock lock(job_->mutex);
   return hasEndedLocked(group, call, meeting);
 }
 
 bool ThreadGroup::waitUntil(const GroupMap& group, const CollectiveCall& call,
                             const Meeting& meeting,
                             std::chrono::steady_clock::time_point deadline) {
-  MutexLock lock(job_->mutex);
+  detail::base::MutexLock lock(job_->mutex);
   while (!hasEndedLocked(group, call, meeting)) {
     if (!job_->changed.waitUntil(job_->mutex, deadline)) {
       return hasEndedLocked(group, call, meeting);
@@ -107,7 +107,7 @@ bool ThreadGroup::hasEndedLocked(const GroupMap& group, const CollectiveCall& ca
 }
 
 std::vector<int> ThreadGroup::absentRanks(const Meeting& meeting) {
-  MutexLock lock(job_->mutex);
+  detail::base::MutexLock lock(job_->mutex);
   return absentLocked(meeting);
 }
 
@@ -123,18 +123,18 @@ std::vector<int> ThreadGroup::absentLocked(const Meeting& meeting) const {
 
 void ThreadGroup::giveUp(const GroupMap& group, const CollectiveCall& call, const Meeting& meeting,
                          std::chrono::milliseconds timeout) {
-  MutexLock lock(job_->mutex);
+  detail::base::MutexLock lock(job_->mutex);
   if (hasEndedLocked(group, call, meeting)) {
     return;
   }
   const std::string missing = group.namesOf(absentLocked(meeting));
   brokenBecause_ = missing + " did not arrive within " + std::to_string(timeout.count()) + " ms";
   job_->changed.notifyAll();
-  throwLeftAlone(group.rank(), detail::deadlineText(call, timeout, missing, group));
+  throwLeftAlone(group.rank(), detail::ranks::deadlineText(call, timeout, missing, group));
 }
 
 void ThreadGroup::breakUp() {
-  MutexLock lock(job_->mutex);
+  detail::base::MutexLock lock(job_->mutex);
   brokenBecause_ = "out of memory";  // short enough to need no allocation
   job_->changed.notifyAll();
 }
@@ -146,7 +146,7 @@ void ThreadGroup::throwLeftAlone(int rank, const std::string& why) {
 
 std::shared_ptr<void> ThreadGroup::share(const std::string& key, int takers,
                                          const std::function<std::shared_ptr<void>()>& make) {
-  MutexLock lock(job_->mutex);
+  detail::base::MutexLock lock(job_->mutex);
   Shared& shared = shared_[key];
   if (shared.takers == 0) {
     shared.object = make();
@@ -159,7 +159,7 @@ std::shared_ptr<void> ThreadGroup::share(const std::string& key, int takers,
 }
 
 void ThreadGroup::checkPresent(const GroupMap& group, const std::vector<int>& ranks) {
-  MutexLock lock(job_->mutex);
+  detail::base::MutexLock lock(job_->mutex);
   for (const int rank : ranks) {
     if (job_->hasLeft[indexOf(worldRank(rank))] != 0) {
       throwLeftAlone(group.rank(), group.nameOf(rank) + " has left and will not arrive");

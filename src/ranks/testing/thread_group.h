@@ -28,7 +28,7 @@ class ThreadGroup {
   struct Meeting {
     explicit Meeting(std::size_t size) : callByRank(size), hasCome(size, 0) {}
 
-    std::vector<detail::CollectiveCall> callByRank;
+    std::vector<detail::ranks::CollectiveCall> callByRank;
     std::vector<char> hasCome;
     std::size_t arrivals = 0;
     bool hasEnded = false;
@@ -39,19 +39,19 @@ class ThreadGroup {
   ThreadGroup(std::shared_ptr<ThreadJob> job, std::vector<int> worldRanks);
 
   /// Adds this rank's `call`. The memory that it refers to must exist until the meeting has ended.
-  std::shared_ptr<Meeting> arrive(const detail::GroupMap& group,
-                                  const detail::CollectiveCall& call);
+  std::shared_ptr<Meeting> arrive(const detail::ranks::GroupMap& group,
+                                  const detail::ranks::CollectiveCall& call);
 
   /// Returns whether `meeting` has ended.
   /// @throws as waitUntil().
-  bool hasEnded(const detail::GroupMap& group, const detail::CollectiveCall& call,
+  bool hasEnded(const detail::ranks::GroupMap& group, const detail::ranks::CollectiveCall& call,
                 const Meeting& meeting);
   /// Waits until `meeting` has ended, but at most until `deadline`.
   ///
   /// @return whether it has ended.
   /// @throws Error(kRankMismatch) on all ranks if their calls differ; Error(kDeadlineExceeded) if a
   ///         missing rank has left or was given up.
-  bool waitUntil(const detail::GroupMap& group, const detail::CollectiveCall& call,
+  bool waitUntil(const detail::ranks::GroupMap& group, const detail::ranks::CollectiveCall& call,
                  const Meeting& meeting, std::chrono::steady_clock::time_point deadline);
   /// Returns the ranks that have not arrived.
   std::vector<int> absentRanks(const Meeting& meeting);
@@ -59,7 +59,7 @@ class ThreadGroup {
   ///
   /// @throws Error(kDeadlineExceeded) with the ranks that have not arrived at `meeting`, unless it
   ///         has ended meanwhile.
-  void giveUp(const detail::GroupMap& group, const detail::CollectiveCall& call,
+  void giveUp(const detail::ranks::GroupMap& group, const detail::ranks::CollectiveCall& call,
               const Meeting& meeting, std::chrono::milliseconds timeout);
 
   /// Ends the group without an allocation, for a rank that has run out of memory.
@@ -72,7 +72,7 @@ class ThreadGroup {
                               const std::function<std::shared_ptr<void>()>& make);
 
   /// @throws Error(kDeadlineExceeded) with the first of `ranks` that has left.
-  void checkPresent(const detail::GroupMap& group, const std::vector<int>& ranks);
+  void checkPresent(const detail::ranks::GroupMap& group, const std::vector<int>& ranks);
 
   const std::shared_ptr<ThreadJob>& job() const { return job_; }
   const std::vector<int>& worldRanks() const { return worldRanks_; }
@@ -84,8 +84,9 @@ class ThreadGroup {
     int takers = 0;
   };
 
-  bool hasEndedLocked(const detail::GroupMap& group, const detail::CollectiveCall& call,
-                      const Meeting& meeting) STEPTAPE_REQUIRES(job_->mutex);
+  bool hasEndedLocked(const detail::ranks::GroupMap& group,
+                      const detail::ranks::CollectiveCall& call, const Meeting& meeting)
+      STEPTAPE_REQUIRES(job_->mutex);
   std::vector<int> absentLocked(const Meeting& meeting) const STEPTAPE_REQUIRES(job_->mutex);
   [[noreturn]] void throwLeftAlone(int rank, const std::string& why) STEPTAPE_REQUIRES(job_->mutex);
 

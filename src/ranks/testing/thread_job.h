@@ -14,8 +14,8 @@ struct ThreadJob {
       : hasLeft(static_cast<std::size_t>(size), 0),
         wasLeftAlone(static_cast<std::size_t>(size), 0) {}
 
-  Mutex mutex;
-  CondVar changed;  // a meeting has ended, a rank has left or a group was given up
+  detail::base::Mutex mutex;
+  detail::base::CondVar changed;  // a meeting has ended, a rank has left or a group was given up
   std::vector<char> hasLeft STEPTAPE_GUARDED_BY(mutex);
   /// Ranks whose collective failed because another rank left or did not arrive.
   std::vector<char> wasLeftAlone STEPTAPE_GUARDED_BY(mutex);

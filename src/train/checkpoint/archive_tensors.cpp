@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 using Replacement = std::function<at::Tensor(const at::Tensor&)>;
@@ -79,4 +79,4 @@ void replaceTensors(InputArchive& archive, const Replacement& replacement) {
   replaceInObject(*(archive.*memberOf(&archive))._ivalue(), replacement);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -6,7 +6,7 @@
 #include <ATen/core/Tensor.h>
 #include <torch/serialize/archive.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Replaces each tensor that was written to `archive`, in nested archives and containers too, by
 /// what `replacement` returns for it. Undefined tensors stay.
@@ -19,4 +19,4 @@ void replaceTensors(torch::serialize::OutputArchive& archive,
 void replaceTensors(torch::serialize::InputArchive& archive,
                     const std::function<at::Tensor(const at::Tensor&)>& replacement);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -12,13 +12,14 @@ namespace steptape {
 void saveCheckpoint(const std::string& path, const torch::nn::Module& module,
                     const torch::optim::Optimizer& optimizer, TrainingProgress progress,
                     Communicator& world, const LearningRateSchedule* schedule) {
-  auto content = detail::collectContent(module, optimizer, std::move(progress), world, schedule);
-  const Status status = content ? detail::writeCheckpoint(path, *content) : Status();
-  detail::shareRootsStatus(status, world).throwIfError();
+  auto content =
+      detail::train::collectContent(module, optimizer, std::move(progress), world, schedule);
+  const Status status = content ? detail::train::writeCheckpoint(path, *content) : Status();
+  detail::train::shareRootsStatus(status, world).throwIfError();
 }
 
 TrainingProgress readCheckpointProgress(const std::string& path, Communicator& world) {
-  detail::CheckpointFile file(path, world);
+  detail::train::CheckpointFile file(path, world);
   file.open().throwIfError();
   return file.progress();
 }
@@ -26,7 +27,7 @@ TrainingProgress readCheckpointProgress(const std::string& path, Communicator& w
 TrainingProgress loadCheckpoint(const std::string& path, torch::nn::Module& module,
                                 torch::optim::Optimizer& optimizer, Communicator& world,
                                 LearningRateSchedule* schedule) {
-  detail::CheckpointFile file(path, world);
+  detail::train::CheckpointFile file(path, world);
   file.open().throwIfError();
   file.restore(module, optimizer, schedule);
   return file.progress();

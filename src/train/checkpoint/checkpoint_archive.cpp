@@ -20,7 +20,7 @@
 #include <torch/nn/module.h>
 #include <torch/optim/optimizer.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 using torch::serialize::InputArchive;
@@ -43,7 +43,7 @@ constexpr const char* kTensors = "tensors";
 constexpr std::size_t kChecksummedBytes = 1 << 17;
 
 /// The last line of the file, "\nCRC-32C 0x8a9136aa\n".
-std::string checksumLine(Crc32c ofArchive) {
+std::string checksumLine(base::Crc32c ofArchive) {
   return "\nCRC-32C " + ofArchive.toString() + "\n";
 }
 
@@ -211,12 +211,12 @@ void CheckpointContent::write(const ByteSink& sink) {
     randomArchive.write(std::to_string(rank), toTensor(randomStates_[rank]));
   }
   archive_.write(kRandom, randomArchive);
-  Crc32c checksum;
+  base::Crc32c checksum;
   archive_.save_to([&](const void* data, std::size_t size) {
     std::string_view bytes(static_cast<const char*>(data), size);
     while (!bytes.empty()) {
       const std::string_view piece = bytes.substr(0, kChecksummedBytes);
-      checksum = extend(checksum, piece);
+      checksum = base::extend(checksum, piece);
       sink(piece);
       bytes.remove_prefix(piece.size());
     }
@@ -244,7 +244,7 @@ std::string CheckpointArchive::open(const std::string& bytes) {
   if (line.substr(0, line.find("0x")) != "\nCRC-32C ") {
     return "its end is missing, at " + std::to_string(bytes.size()) + " bytes";
   }
-  if (line != checksumLine(crc32c(std::string_view(bytes).substr(0, archiveBytes)))) {
+  if (line != checksumLine(base::crc32c(std::string_view(bytes).substr(0, archiveBytes)))) {
     return "its bytes are not those that its checksum is of";
   }
   return failureOf([&] {
@@ -319,4 +319,4 @@ void CheckpointArchive::restoreRandomState(const torch::nn::Module& module, int 
   at::manual_seed(rankSeed(progress_.seed + static_cast<std::uint64_t>(progress_.step), rank));
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -14,7 +14,7 @@
 
 #include <torch/serialize/archive.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 using ByteSink = std::function<void(std::string_view bytes)>;
 
@@ -84,4 +84,4 @@ class CheckpointArchive {
   TrainingProgress progress_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -12,7 +12,7 @@
 #include "base/replacement_file.h"
 #include "base/text.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 namespace fs = std::filesystem;
@@ -26,7 +26,7 @@ std::string nameOf(std::int64_t step) {
 
 /// Returns the step of `checkpoint_<step>.pt`; nothing for another name.
 std::optional<std::int64_t> stepOf(const std::string& name) {
-  if (name.size() <= kPrefix.size() + kSuffix.size() || !startsWith(name, kPrefix)) {
+  if (name.size() <= kPrefix.size() + kSuffix.size() || !base::startsWith(name, kPrefix)) {
     return std::nullopt;
   }
   std::int64_t step = 0;
@@ -123,7 +123,7 @@ Status nameBestByStep(const std::string& directory, std::int64_t step) {
 void removeLeftovers(const std::string& directory) {
   std::error_code ignored;
   for (const std::string& name : namesIn(directory, ignored)) {
-    if (startsWith(name, kTemporaryPrefix)) {
+    if (base::startsWith(name, base::kTemporaryPrefix)) {
       fs::remove(fs::path(directory) / name, ignored);
     }
   }
@@ -139,4 +139,4 @@ void removeOthers(const std::string& directory, std::int64_t newestStep, std::in
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

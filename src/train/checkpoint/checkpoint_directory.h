@@ -7,7 +7,7 @@
 
 #include "steptape/base/status.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 // The files of a CheckpointStore, as the root sees them.
 
@@ -38,4 +38,4 @@ void removeLeftovers(const std::string& directory);
 /// newest `keep` of the rest. Ignores files that cannot be removed.
 void removeOthers(const std::string& directory, std::int64_t newestStep, std::int64_t keep);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -6,7 +6,7 @@
 #include "base/whole_file.h"
 #include "train/replicas/model/rank_outcome.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 Status CheckpointFile::open() {
   Status status;
@@ -22,7 +22,7 @@ Status CheckpointFile::open() {
 }
 
 Status CheckpointFile::readOnThisRank() {
-  if (Status status = readWholeFile(path_, bytes_); !status.ok()) {
+  if (Status status = base::readWholeFile(path_, bytes_); !status.ok()) {
     return status;
   }
   if (const std::string damage = archive_.open(bytes_); !damage.empty()) {
@@ -62,4 +62,4 @@ Status shareRootsStatus(const Status& ofRoot, Communicator& world) {
   return words.empty() ? Status() : Status(static_cast<ErrorCode>(words[0]), words.substr(1));
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -8,7 +8,7 @@
 
 #include "train/checkpoint/checkpoint_archive.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// A checkpoint on the root's disk, for all ranks. All calls are collectives.
 ///
@@ -44,4 +44,4 @@ class CheckpointFile {
 /// Returns the root's status on every rank. Collective.
 Status shareRootsStatus(const Status& ofRoot, Communicator& world);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

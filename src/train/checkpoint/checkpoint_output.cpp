@@ -15,7 +15,7 @@
 #include "train/checkpoint/random_state.h"
 #include "train/replicas/model/rank_outcome.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 constexpr const char* kWho = "saveCheckpoint";
@@ -32,7 +32,7 @@ void checkNames(const std::map<std::string, Value>& named, const char* what) {
 }
 
 /// Serializes into the file that `file` has opened.
-void writeContent(CheckpointContent& content, ReplacementFile& file) {
+void writeContent(CheckpointContent& content, base::ReplacementFile& file) {
   content.write([&file](std::string_view bytes) { file.write(bytes); });
 }
 
@@ -70,10 +70,10 @@ std::optional<CheckpointContent> collectContent(const torch::nn::Module& module,
 
 Status writeCheckpoint(const std::string& path, CheckpointContent& content) {
   STEPTAPE_ZONE("checkpoint/write");
-  if (Status status = createDirectoriesOf(path); !status.ok()) {
+  if (Status status = base::createDirectoriesOf(path); !status.ok()) {
     return status;
   }
-  ReplacementFile file(path);
+  base::ReplacementFile file(path);
   if (Status status = file.open(); !status.ok()) {
     return status;
   }
@@ -90,28 +90,28 @@ Status writeCheckpoint(const std::string& path, CheckpointContent& content) {
 
 namespace {
 
-Status takeLock(const std::string& directory, std::shared_ptr<DirectoryLock>& lock) {
+Status takeLock(const std::string& directory, std::shared_ptr<process::DirectoryLock>& lock) {
   if (lock != nullptr) {
     return {};
   }
-  if (Status made = createDirectoriesOf(checkpointPath(directory)); !made.ok()) {
+  if (Status made = base::createDirectoriesOf(checkpointPath(directory)); !made.ok()) {
     return made;
   }
   // Without a lock file, two jobs cannot see each other; the checkpoint is as good.
-  DirectoryLock::Result result = DirectoryLock::acquire(directory);
+  process::DirectoryLock::Result result = process::DirectoryLock::acquire(directory);
   lock = std::move(result.lock);
   if (result.holder.empty()) {
     return {};
   }
   return {ErrorCode::kFailedPrecondition,
-          "CheckpointStore: " +
-              gotExpected("the directory " + directory + ", in which " + result.holder + " writes",
-                          "one of its own for each job")};
+          "CheckpointStore: " + base::gotExpected("the directory " + directory + ", in which " +
+                                                      result.holder + " writes",
+                                                  "one of its own for each job")};
 }
 
 }  // namespace
 
-Status writeToStore(const std::string& directory, std::shared_ptr<DirectoryLock>& lock,
+Status writeToStore(const std::string& directory, std::shared_ptr<process::DirectoryLock>& lock,
                     std::int64_t step, CheckpointRole role, std::int64_t keep,
                     CheckpointContent& content) {
   if (Status taken = takeLock(directory, lock); !taken.ok()) {
@@ -131,4 +131,4 @@ Status writeToStore(const std::string& directory, std::shared_ptr<DirectoryLock>
   return status;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

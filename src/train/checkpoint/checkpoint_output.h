@@ -12,7 +12,7 @@
 #include "train/checkpoint/checkpoint_archive.h"
 #include "train/checkpoint/tensor_copies.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 // From a model to a file, for saveCheckpoint() and CheckpointStore.
 
@@ -38,8 +38,8 @@ Status writeCheckpoint(const std::string& path, CheckpointContent& content);
 ///
 /// @param lock Of the directory; taken if it is null.
 /// @return also kFailedPrecondition: another process has the lock.
-Status writeToStore(const std::string& directory, std::shared_ptr<DirectoryLock>& lock,
+Status writeToStore(const std::string& directory, std::shared_ptr<process::DirectoryLock>& lock,
                     std::int64_t step, CheckpointRole role, std::int64_t keep,
                     CheckpointContent& content);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

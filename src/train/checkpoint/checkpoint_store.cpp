@@ -25,7 +25,7 @@ double secondsSince(std::int64_t steadyNanos) {
 
 /// The checkpoint of saveAsync() on the root. The next one reuses it.
 struct CheckpointCopy::Pending {
-  detail::TensorCopies copies;
+  detail::train::TensorCopies copies;
   double stallSeconds = 0;  ///< In CheckpointCopy::wait().
 };
 
@@ -55,14 +55,14 @@ void CheckpointCopy::wait() {
 }
 
 struct CheckpointStore::Claim {
-  std::shared_ptr<detail::DirectoryLock> lock;
+  std::shared_ptr<detail::process::DirectoryLock> lock;
 };
 
 /// What saveAsync() uses, from the first call on.
 struct CheckpointStore::Background {
   std::shared_ptr<CheckpointCopy::Pending> pending = std::make_shared<CheckpointCopy::Pending>();
   std::optional<CheckpointTimes> underWay;  ///< The same on every rank, except for the times.
-  detail::CheckpointThread thread;          ///< The root's. Ends before what its job uses.
+  detail::train::CheckpointThread thread;   ///< The root's. Ends before what its job uses.
 };
 
 CheckpointStore::CheckpointStore(std::string directory, std::shared_ptr<Communicator> world,
@@ -104,11 +104,12 @@ std::string CheckpointStore::save(const torch::nn::Module& module,
                                   CheckpointRole role) {
   wait();
   const std::int64_t step = progress.step;
-  auto content = detail::collectContent(module, optimizer, std::move(progress), *world_, schedule);
-  const Status status =
-      content ? detail::writeToStore(directory_, claim_->lock, step, role, options_.keep, *content)
-              : Status();
-  detail::shareRootsStatus(status, *world_).throwIfError();
+  auto content =
+      detail::train::collectContent(module, optimizer, std::move(progress), *world_, schedule);
+  const Status status = content ? detail::train::writeToStore(directory_, claim_->lock, step, role,
+                                                              options_.keep, *content)
+                                : Status();
+  detail::train::shareRootsStatus(status, *world_).throwIfError();
   return pathFor(role, step);
 }
 
@@ -132,16 +133,16 @@ CheckpointCopy CheckpointStore::saveAsync(const torch::nn::Module& module,
   pending->copies.restart();
   pending->stallSeconds = 0;
   const std::int64_t step = progress.step;
-  std::optional<detail::CheckpointContent> content = detail::collectContent(
+  std::optional<detail::train::CheckpointContent> content = detail::train::collectContent(
       module, optimizer, std::move(progress), *world_, schedule, &pending->copies);
   const bool isWriter = content.has_value();
   if (isWriter) {
     pending->copies.start();
     // A std::function requires a copyable callable, and the content cannot be copied.
-    auto shared = std::make_shared<detail::CheckpointContent>(*std::move(content));
+    auto shared = std::make_shared<detail::train::CheckpointContent>(*std::move(content));
     background_->thread.start([=, directory = directory_, claim = claim_, keep = options_.keep] {
       pending->copies.finish();
-      return detail::writeToStore(directory, claim->lock, step, role, keep, *shared);
+      return detail::train::writeToStore(directory, claim->lock, step, role, keep, *shared);
     });
   }
   background_->underWay = {step, secondsSince(start), 0};
@@ -153,7 +154,7 @@ std::optional<CheckpointTimes> CheckpointStore::wait() {
     return std::nullopt;
   }
   const std::int64_t start = Clock::system().steadyNanos();
-  const Status status = detail::shareRootsStatus(background_->thread.wait(), *world_);
+  const Status status = detail::train::shareRootsStatus(background_->thread.wait(), *world_);
   CheckpointTimes times = *std::exchange(background_->underWay, std::nullopt);
   times.stallSeconds += background_->pending->stallSeconds + secondsSince(start);
   times.writeSeconds = background_->thread.jobSeconds();
@@ -165,11 +166,11 @@ std::optional<FoundCheckpoint> CheckpointStore::loadNewest(torch::nn::Module& mo
                                                            torch::optim::Optimizer& optimizer,
                                                            LearningRateSchedule* schedule) {
   return firstUsable(
-      [&](detail::CheckpointFile& file) { file.restore(module, optimizer, schedule); });
+      [&](detail::train::CheckpointFile& file) { file.restore(module, optimizer, schedule); });
 }
 
 std::optional<FoundCheckpoint> CheckpointStore::findNewest() {
-  return firstUsable([](detail::CheckpointFile& /*file*/) {});
+  return firstUsable([](detail::train::CheckpointFile& /*file*/) {});
 }
 
 template <typename Use>
@@ -178,7 +179,7 @@ std::optional<FoundCheckpoint> CheckpointStore::firstUsable(const Use& use) {
   FoundCheckpoint found;
   std::string reasons;
   for (const std::string& path : paths()) {
-    detail::CheckpointFile file(path, *world_);
+    detail::train::CheckpointFile file(path, *world_);
     const Status status = file.open();
     if (status.ok()) {
       use(file);
@@ -206,11 +207,12 @@ std::optional<TrainingProgress> CheckpointStore::loadBest(torch::nn::Module& mod
 }
 
 std::string CheckpointStore::pathFor(CheckpointRole role, std::int64_t step) const {
-  return role == CheckpointRole::kBest ? bestPath() : detail::checkpointPathOf(directory_, step);
+  return role == CheckpointRole::kBest ? bestPath()
+                                       : detail::train::checkpointPathOf(directory_, step);
 }
 
 std::string CheckpointStore::bestPath() const {
-  return detail::bestPathOf(directory_);
+  return detail::train::bestPathOf(directory_);
 }
 
 std::vector<std::string> CheckpointStore::paths() {
@@ -218,9 +220,9 @@ std::vector<std::string> CheckpointStore::paths() {
   std::vector<std::string> own;
   Status status;
   if (world_->isRoot()) {
-    status = detail::listCheckpoints(directory_, own);
+    status = detail::train::listCheckpoints(directory_, own);
   }
-  detail::shareRootsStatus(status, *world_).throwIfError();
+  detail::train::shareRootsStatus(status, *world_).throwIfError();
   std::string lines;
   for (const std::string& path : own) {
     lines += path + '\n';

@@ -14,12 +14,12 @@
 
 #include <ATen/record_function.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 /// std::exit() waits for these threads, because it destroys objects of LibTorch that they use.
 struct Threads {
-  Mutex mutex;
+  base::Mutex mutex;
   std::set<CheckpointThread*> all STEPTAPE_GUARDED_BY(mutex);
 };
 
@@ -29,7 +29,7 @@ Threads& threads() {
 }
 
 void waitForThreads() {
-  const MutexLock lock(threads().mutex);
+  const base::MutexLock lock(threads().mutex);
   for (CheckpointThread* thread : threads().all) {
     thread->waitUntilIdle();
   }
@@ -63,20 +63,20 @@ Status resultOf(const std::function<Status()>& job) {
 }  // namespace
 
 CheckpointThread::CheckpointThread() : process_(::getpid()) {
-  const MutexLock lock(threads().mutex);
+  const base::MutexLock lock(threads().mutex);
   threads().all.insert(this);
 }
 
 CheckpointThread::~CheckpointThread() {
   {
-    const MutexLock lock(threads().mutex);
+    const base::MutexLock lock(threads().mutex);
     threads().all.erase(this);
   }
   if (!thread_.joinable()) {
     return;
   }
   {
-    const MutexLock lock(mutex_);
+    const base::MutexLock lock(mutex_);
     isEnding_ = true;
   }
   changed_.notifyAll();
@@ -89,7 +89,7 @@ void CheckpointThread::start(std::function<Status()> job) {
     return;
   }
   {
-    const MutexLock lock(mutex_);
+    const base::MutexLock lock(mutex_);
     job_ = std::move(job);
     isBusy_ = true;
   }
@@ -114,7 +114,7 @@ bool CheckpointThread::startThread() {
 
 Status CheckpointThread::wait() {
   waitUntilIdle();
-  const MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   return std::exchange(result_, Status());
 }
 
@@ -122,14 +122,14 @@ void CheckpointThread::waitUntilIdle() {
   if (isOfParent()) {
     return;
   }
-  const MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   while (isBusy_) {
     changed_.waitUntil(mutex_, nextLook());
   }
 }
 
 double CheckpointThread::jobSeconds() {
-  const MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   return jobSeconds_;
 }
 
@@ -146,7 +146,7 @@ void CheckpointThread::run() {
 }
 
 bool CheckpointThread::takeJob(std::function<Status()>& job) {
-  const MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   while (!job_ && !isEnding_) {
     changed_.waitUntil(mutex_, nextLook());
   }
@@ -156,7 +156,7 @@ bool CheckpointThread::takeJob(std::function<Status()>& job) {
 
 void CheckpointThread::finishJob(Status result, double seconds) {
   {
-    const MutexLock lock(mutex_);
+    const base::MutexLock lock(mutex_);
     result_ = std::move(result);
     jobSeconds_ = seconds;
     isBusy_ = false;
@@ -164,4 +164,4 @@ void CheckpointThread::finishJob(Status result, double seconds) {
   changed_.notifyAll();
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

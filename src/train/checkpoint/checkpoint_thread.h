@@ -9,7 +9,7 @@
 
 #include "base/mutex.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Runs one job at a time on a separate thread, which starts with the first job.
 ///
@@ -49,8 +49,8 @@ class CheckpointThread {
   bool takeJob(std::function<Status()>& job);
   void finishJob(Status result, double seconds);
 
-  Mutex mutex_;
-  CondVar changed_;
+  base::Mutex mutex_;
+  base::CondVar changed_;
   std::function<Status()> job_ STEPTAPE_GUARDED_BY(mutex_);  ///< Not started yet.
   bool isBusy_ STEPTAPE_GUARDED_BY(mutex_) = false;
   bool isEnding_ STEPTAPE_GUARDED_BY(mutex_) = false;
@@ -60,4 +60,4 @@ class CheckpointThread {
   std::thread thread_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

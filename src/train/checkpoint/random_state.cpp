@@ -13,7 +13,7 @@
 #include <ATen/ops/empty.h>
 #include <torch/nn/module.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 std::vector<c10::Device> devicesOf(const torch::nn::Module& module) {
@@ -40,7 +40,7 @@ std::vector<at::Tensor> statesIn(const std::string& bytes) {
   std::vector<at::Tensor> states;
   std::size_t next = 0;
   while (bytes.size() - next >= kSizeBytes) {
-    const std::uint64_t size = loadLittleEndian64(bytes.data() + next);
+    const std::uint64_t size = base::loadLittleEndian64(bytes.data() + next);
     next += kSizeBytes;
     TORCH_CHECK(size <= bytes.size() - next, "a random state is longer than what holds it");
     states.push_back(at::empty({static_cast<std::int64_t>(size)}, at::kByte));
@@ -59,7 +59,7 @@ std::string randomState(const torch::nn::Module& module) {
     const std::lock_guard<std::mutex> lock(generator.mutex());
     const at::Tensor state = generator.get_state();
     char size[kSizeBytes];
-    storeLittleEndian64(size, state.nbytes());
+    base::storeLittleEndian64(size, state.nbytes());
     bytes.append(size, sizeof(size));
     bytes.append(static_cast<const char*>(state.data_ptr()), state.nbytes());
   }
@@ -76,4 +76,4 @@ void setRandomState(const torch::nn::Module& module, const std::string& state) {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

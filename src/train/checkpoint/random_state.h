@@ -7,7 +7,7 @@ namespace torch::nn {
 class Module;
 }
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 // The state of the random generators that training uses: the CPU's, and those of the CUDA devices
 // on which the module has tensors, in the order in which the devices occur in the module.
@@ -20,4 +20,4 @@ std::string randomState(const torch::nn::Module& module);
 /// @throws c10::Error if the bytes are not such a state.
 void setRandomState(const torch::nn::Module& module, const std::string& state);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -21,21 +21,23 @@
 namespace steptape {
 namespace {
 
-using detail::gotExpected;
-using detail::NamedTensor;
-using detail::shownName;
-using detail::TiedTensor;
+using detail::base::gotExpected;
+using detail::train::NamedTensor;
+using detail::train::shownName;
+using detail::train::TiedTensor;
 using Entry = SafetensorsFile::Entry;
 
 SafetensorsInfo infoOf(const NamedTensor& named) {
   const at::Tensor& tensor = named.tensor;
   const std::string where = "saveSafetensors " + shownName(named.name);
   if (!tensor.defined()) {
-    detail::reject("an undefined tensor", "a defined one", where);
+    detail::base::reject("an undefined tensor", "a defined one", where);
   }
-  const std::optional<SafetensorsDType> dtype = detail::safetensorsDTypeOf(tensor.scalar_type());
+  const std::optional<SafetensorsDType> dtype =
+      detail::train::safetensorsDTypeOf(tensor.scalar_type());
   if (!dtype || tensor.layout() != at::kStrided || tensor.is_meta()) {
-    detail::reject(tensor.toString(), "a dense tensor in memory, of a type of safetensors", where);
+    detail::base::reject(tensor.toString(), "a dense tensor in memory, of a type of safetensors",
+                         where);
   }
   return {named.name, *dtype, tensor.sizes().vec()};
 }
@@ -59,7 +61,7 @@ void save(const std::string& path, const std::vector<NamedTensor>& tensors,
 
 /// Reads the elements into the tensor's memory, or converts and copies them to where it is.
 void readInto(at::Tensor& tensor, const SafetensorsFile& file, const Entry& entry) {
-  const at::ScalarType type = detail::scalarTypeOf(entry.dtype).value();
+  const at::ScalarType type = detail::train::scalarTypeOf(entry.dtype).value();
   if (tensor.is_cpu() && tensor.is_contiguous() && tensor.scalar_type() == type &&
       !tensor.is_conj() && !tensor.is_neg()) {
     file.read(entry, tensor.data_ptr());
@@ -72,15 +74,16 @@ void readInto(at::Tensor& tensor, const SafetensorsFile& file, const Entry& entr
 }
 
 bool matches(const Entry& entry, const at::Tensor& tensor, bool convert) {
-  const std::optional<at::ScalarType> type = detail::scalarTypeOf(entry.dtype);
+  const std::optional<at::ScalarType> type = detail::train::scalarTypeOf(entry.dtype);
   return tensor.sizes() == at::IntArrayRef(entry.shape) && type &&
          (*type == tensor.scalar_type() ||
           (convert && at::isFloatingType(*type) && tensor.is_floating_point()));
 }
 
 std::string describe(const at::Tensor& tensor) {
-  const std::optional<SafetensorsDType> dtype = detail::safetensorsDTypeOf(tensor.scalar_type());
-  return dtype ? detail::describe({"", *dtype, tensor.sizes().vec()})
+  const std::optional<SafetensorsDType> dtype =
+      detail::train::safetensorsDTypeOf(tensor.scalar_type());
+  return dtype ? detail::train::describe({"", *dtype, tensor.sizes().vec()})
                : std::string(c10::toString(tensor.scalar_type()));
 }
 
@@ -125,7 +128,8 @@ class LoadPlan {
           targets_.emplace(&entry, &tied.tensor);
         } else {
           differences_.mismatching.push_back(
-              shownName(name) + ": " + gotExpected(detail::describe(entry), describe(tied.tensor)));
+              shownName(name) + ": " +
+              gotExpected(detail::train::describe(entry), describe(tied.tensor)));
         }
         return;
       }
@@ -144,7 +148,7 @@ void appendList(std::string& text, const char* kind, std::vector<std::string> it
   if (items.empty()) {
     return;
   }
-  text += (text.empty() ? "" : "; ") + detail::counted(items.size(), kind) + ": ";
+  text += (text.empty() ? "" : "; ") + detail::base::counted(items.size(), kind) + ": ";
   for (std::size_t i = 0; i < std::min(items.size(), kMaxShown); ++i) {
     text += (i == 0 ? "" : ", ") + items[i];
   }
@@ -177,7 +181,7 @@ std::vector<std::string> shownNames(std::vector<std::string> names) {
 void saveSafetensors(const std::string& path, const torch::nn::Module& module,
                      SafetensorsMetadata metadata) {
   std::vector<NamedTensor> tensors;
-  for (TiedTensor& tied : detail::tiedTensors(detail::parametersAndBuffers(module))) {
+  for (TiedTensor& tied : detail::train::tiedTensors(detail::train::parametersAndBuffers(module))) {
     for (std::size_t i = 1; i < tied.names.size(); ++i) {
       metadata.emplace(tied.names[i], tied.names.front());
     }
@@ -199,7 +203,7 @@ void saveSafetensors(const std::string& path, const std::map<std::string, at::Te
 SafetensorsDifferences loadSafetensors(const std::string& path, torch::nn::Module& module,
                                        const LoadSafetensorsOptions& options) {
   const SafetensorsFile file(path);
-  const LoadPlan plan(file, detail::tiedTensors(detail::parametersAndBuffers(module)),
+  const LoadPlan plan(file, detail::train::tiedTensors(detail::train::parametersAndBuffers(module)),
                       options.convert);
   if (options.strict && !plan.differences().empty()) {
     failAsDifferent(path, plan.differences());
@@ -212,14 +216,15 @@ std::map<std::string, at::Tensor> loadSafetensors(const std::string& path) {
   const SafetensorsFile file(path);
   std::map<std::string, at::Tensor> tensors;
   for (const Entry& entry : file.entries()) {
-    const std::optional<at::ScalarType> type = detail::scalarTypeOf(entry.dtype);
+    const std::optional<at::ScalarType> type = detail::train::scalarTypeOf(entry.dtype);
     if (!type) {
-      detail::reject(detail::describe(entry), "a type that LibTorch " TORCH_VERSION " has",
-                     "loadSafetensors " + path + ": " + shownName(entry.name));
+      detail::base::reject(detail::train::describe(entry),
+                           "a type that LibTorch " TORCH_VERSION " has",
+                           "loadSafetensors " + path + ": " + shownName(entry.name));
     }
-    if (!detail::fitsStrides(entry)) {
-      detail::reject(detail::describe(entry), "strides below 2^63",
-                     "loadSafetensors " + path + ": " + shownName(entry.name));
+    if (!detail::train::fitsStrides(entry)) {
+      detail::base::reject(detail::train::describe(entry), "strides below 2^63",
+                           "loadSafetensors " + path + ": " + shownName(entry.name));
     }
     at::Tensor tensor = at::empty(entry.shape, *type);
     file.read(entry, tensor.data_ptr());

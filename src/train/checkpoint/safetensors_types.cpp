@@ -6,7 +6,7 @@
 #define STEPTAPE_TORCH_AT_LEAST(minor) \
   (TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= (minor)))
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 struct TypePair {
@@ -64,4 +64,4 @@ std::optional<SafetensorsDType> safetensorsDTypeOf(at::ScalarType type) {
   return {};
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

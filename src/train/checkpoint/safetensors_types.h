@@ -7,7 +7,7 @@
 
 #include <c10/core/ScalarType.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Returns nothing if this LibTorch has no such type.
 std::optional<at::ScalarType> scalarTypeOf(SafetensorsDType dtype);
@@ -15,4 +15,4 @@ std::optional<at::ScalarType> scalarTypeOf(SafetensorsDType dtype);
 /// Returns nothing if the format has no such type.
 std::optional<SafetensorsDType> safetensorsDTypeOf(at::ScalarType type);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

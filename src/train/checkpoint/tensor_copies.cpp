@@ -16,7 +16,7 @@
 #include <ATen/ops/empty.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 constexpr std::size_t kPieceBytes = 1 << 20;
@@ -49,7 +49,7 @@ void TensorCopies::restart() {
   release();
   pieces_.clear();
   claimed_.store(0, std::memory_order_relaxed);
-  const MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   copied_ = 0;
 }
 
@@ -124,8 +124,8 @@ void TensorCopies::copyAll() {
       return;
     }
     const Piece& piece = pieces_[index];
-    streamingCopy(piece.to, piece.from, piece.bytes);
-    const MutexLock lock(mutex_);
+    base::streamingCopy(piece.to, piece.from, piece.bytes);
+    const base::MutexLock lock(mutex_);
     ++copied_;
     pieceCopied_.notifyAll();
   }
@@ -168,7 +168,7 @@ void TensorCopies::wait() {
 
 void TensorCopies::waitForPieces() {
   constexpr std::chrono::seconds kLook{10};
-  const MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   while (copied_ < pieces_.size()) {
     pieceCopied_.waitUntil(mutex_, std::chrono::steady_clock::now() + kLook);
   }
@@ -179,4 +179,4 @@ void TensorCopies::release() {
   deviceCopies_.clear();
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -12,7 +12,7 @@
 #include <ATen/core/Tensor.h>
 #include <c10/core/Event.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Copies tensors to host memory, which the next checkpoint reuses:
 ///
@@ -85,9 +85,9 @@ class TensorCopies {
   std::vector<Piece> pieces_;
   std::atomic<std::size_t> claimed_{0};  ///< Pieces that a thread is copying or has copied.
   std::thread copier_;
-  Mutex mutex_;
-  CondVar pieceCopied_;
+  base::Mutex mutex_;
+  base::CondVar pieceCopied_;
   std::size_t copied_ STEPTAPE_GUARDED_BY(mutex_) = 0;  ///< Pieces.
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 /// REQUIRES: both begin at the same address.
@@ -41,4 +41,4 @@ std::vector<TiedTensor> tiedTensors(std::vector<NamedTensor> tensors) {
   return tied;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

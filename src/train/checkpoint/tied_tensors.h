@@ -9,7 +9,7 @@
 
 #include <ATen/core/Tensor.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Names of a module that share one tensor; most have one name.
 struct TiedTensor {
@@ -22,4 +22,4 @@ struct TiedTensor {
 /// @return in alphabetical order of their first names.
 std::vector<TiedTensor> tiedTensors(std::vector<NamedTensor> tensors);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -3,11 +3,11 @@
 
 #include <cstdint>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Returns how many batches hold `samples`; the last may be smaller.
 inline std::int64_t batchCount(std::int64_t samples, std::int64_t batchSize) {
   return (samples + batchSize - 1) / batchSize;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

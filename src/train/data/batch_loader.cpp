@@ -50,13 +50,13 @@ ImageLoader::ImageLoader(ImageDataset dataset, DistributedSampler sampler, std::
                                                  "; make it with dataset.size()");
   }
   const auto channels = static_cast<std::size_t>(dataset_.images().size(1));
-  detail::ByteScale scale = detail::byteScale(normalization, channels);
+  detail::train::ByteScale scale = detail::train::byteScale(normalization, channels);
   scale_ = std::move(scale.scale);
   offset_ = std::move(scale.offset);
 }
 
 std::int64_t ImageLoader::batches() const {
-  return detail::batchCount(sampler_.epochSize(), batchSize_);
+  return detail::train::batchCount(sampler_.epochSize(), batchSize_);
 }
 
 void ImageLoader::startEpoch(std::int64_t epoch, std::int64_t skippedBatches) {
@@ -67,7 +67,7 @@ void ImageLoader::startEpoch(std::int64_t epoch, std::int64_t skippedBatches) {
 std::int64_t ImageLoader::resumeEpoch(std::int64_t epoch, std::int64_t samplesDone) {
   sampler_.resume({epoch, samplesDone});
   position_ = 0;
-  return detail::batchCount(sampler_.size(), batchSize_);
+  return detail::train::batchCount(sampler_.size(), batchSize_);
 }
 
 bool ImageLoader::next(Batch& batch) {
@@ -94,8 +94,8 @@ bool ImageLoader::next(Batch& batch) {
           channels * plane);
     }
     for (std::size_t channel = 0; channel < scale_.size(); ++channel, from += plane, to += plane) {
-      detail::scaleBytes(from, static_cast<std::size_t>(plane), scale_[channel], offset_[channel],
-                         to);
+      detail::train::scaleBytes(from, static_cast<std::size_t>(plane), scale_[channel],
+                                offset_[channel], to);
     }
     target[i] = dataset_.labels().data_ptr<std::int64_t>()[index];
   }

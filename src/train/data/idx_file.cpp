@@ -30,7 +30,7 @@ constexpr std::uint8_t kUnsignedByte = 0x08;
 /// Larger than any data set of this format; limits the memory for a damaged header.
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 33;
 
-std::vector<std::int64_t> readShape(detail::GzipFile& file, int dimensions) {
+std::vector<std::int64_t> readShape(detail::base::GzipFile& file, int dimensions) {
   std::vector<std::int64_t> shape;
   std::int64_t elements = 1;
   for (int i = 0; i < dimensions; ++i) {
@@ -52,7 +52,7 @@ std::vector<std::int64_t> readShape(detail::GzipFile& file, int dimensions) {
 }  // namespace
 
 at::Tensor loadIdx(const std::string& path) {
-  detail::GzipFile file(path);
+  detail::base::GzipFile file(path);
   std::array<std::uint8_t, 4> magic{};
   file.readExactly(magic.data(), magic.size());
   if (magic[0] != 0 || magic[1] != 0 || magic[3] == 0) {

@@ -46,7 +46,7 @@ std::string findIdx(const std::string& directory, const std::string& name) {
 /// Reads one file of records into the tensors, starting at image `first`.
 void readCifarBatch(const std::string& path, std::int64_t first, const at::Tensor& images,
                     const at::Tensor& labels) {
-  detail::GzipFile file(path);
+  detail::base::GzipFile file(path);
   auto* pixels = images.data_ptr<std::uint8_t>() + first * kCifarImageBytes;
   auto* label = labels.data_ptr<std::uint8_t>() + first;
   for (std::int64_t i = 0; i < kCifarBatchImages; ++i, pixels += kCifarImageBytes, ++label) {

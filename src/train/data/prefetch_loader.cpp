@@ -18,8 +18,8 @@ namespace {
 
 void checkAtLeast(std::int64_t least, const char* name, std::int64_t value) {
   if (value < least) {
-    detail::reject(std::string(name) + " " + std::to_string(value),
-                   "at least " + std::to_string(least), "PrefetchLoader");
+    detail::base::reject(std::string(name) + " " + std::to_string(value),
+                         "at least " + std::to_string(least), "PrefetchLoader");
   }
 }
 
@@ -42,16 +42,17 @@ PrefetchLoader::PrefetchLoader(std::shared_ptr<const SampleSource> source,
   checkAtLeast(1, "PrefetchOptions::prefetch", options.prefetch);
   checkAtLeast(0, "PrefetchOptions::workers", options.workers);
   if (sampler_.datasetSize() > source_->size()) {
-    detail::reject("a sampler of " + std::to_string(sampler_.datasetSize()) + " samples",
-                   "at most the source's " + std::to_string(source_->size()), "PrefetchLoader");
+    detail::base::reject("a sampler of " + std::to_string(sampler_.datasetSize()) + " samples",
+                         "at most the source's " + std::to_string(source_->size()),
+                         "PrefetchLoader");
   }
-  workers_ = std::make_unique<detail::SampleWorkers>(options.workers);
+  workers_ = std::make_unique<detail::train::SampleWorkers>(options.workers);
 }
 
 PrefetchLoader::~PrefetchLoader() = default;
 
 std::int64_t PrefetchLoader::batchesOf(std::int64_t samples) const {
-  return options_.dropLast ? samples / batchSize_ : detail::batchCount(samples, batchSize_);
+  return options_.dropLast ? samples / batchSize_ : detail::train::batchCount(samples, batchSize_);
 }
 
 std::int64_t PrefetchLoader::batches() const {

@@ -9,7 +9,7 @@
 #include "train/samples/image_plan.h"
 #include "train/samples/resample.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Pixels of a decoded part of an image. No vector, which would write zeros first.
 struct DecodedPart {
@@ -40,4 +40,4 @@ class ImageDecoder {
 std::unique_ptr<ImageDecoder> openJpeg(const std::string& bytes);
 std::unique_ptr<ImageDecoder> openPng(const std::string& bytes);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -16,7 +16,7 @@
 #include "base/got_expected.h"
 
 namespace steptape {
-namespace detail {
+namespace detail::train {
 namespace {
 
 /// No image of the allowed size needs more: four channels of 16 bits, without compression.
@@ -24,7 +24,7 @@ constexpr std::int64_t kMaxBytesPerPixel = 8;
 constexpr std::int64_t kMaxExtraBytes = 1 << 20;
 
 [[noreturn]] void fail(ErrorCode code, const std::string& path, const std::string& why) {
-  throw Error(code, "image " + quoted(path) + ": " + why);
+  throw Error(code, "image " + base::quoted(path) + ": " + why);
 }
 
 [[noreturn]] void failWithErrno(const std::string& path, const char* what) {
@@ -61,7 +61,7 @@ std::int64_t sizeOf(const OpenFile& file, const std::string& path, std::int64_t 
   }
   if (status.st_size > maxBytes) {
     fail(ErrorCode::kResourceExhausted, path,
-         gotExpected(
+         base::gotExpected(
              std::to_string(status.st_size) + " bytes",
              "at most " + std::to_string(maxBytes) + ", what DecodeOptions::maxPixels allows for"));
   }
@@ -98,18 +98,20 @@ std::unique_ptr<ImageDecoder> open(const std::string& bytes, const std::string& 
     return openPng(bytes);
   }
   fail(ErrorCode::kDataLoss, path,
-       gotExpected(bytes.empty() ? "an empty file"
-                                 : "a file that begins with " + quoted(bytes.substr(0, 8)),
-                   "a JPEG or PNG file"));
+       base::gotExpected(bytes.empty()
+                             ? "an empty file"
+                             : "a file that begins with " + base::quoted(bytes.substr(0, 8)),
+                         "a JPEG or PNG file"));
 }
 
 void checkPixels(Size size, const std::string& path, std::int64_t maxPixels) {
   if (size.width * size.height > maxPixels) {
     fail(ErrorCode::kResourceExhausted, path,
-         gotExpected(std::to_string(size.width) + " x " + std::to_string(size.height) + " pixels",
-                     "at most " + std::to_string(maxPixels) +
-                         " in all, or a larger "
-                         "DecodeOptions::maxPixels"));
+         base::gotExpected(
+             std::to_string(size.width) + " x " + std::to_string(size.height) + " pixels",
+             "at most " + std::to_string(maxPixels) +
+                 " in all, or a larger "
+                 "DecodeOptions::maxPixels"));
   }
 }
 
@@ -138,15 +140,16 @@ void readImage(const std::string& path, const DecodeOptions& options, const Plan
   use(part, plan);
 }
 
-}  // namespace detail
+}  // namespace detail::train
 
 Image decodeImage(const std::string& path, const DecodeOptions& options) {
   SampleRandom unused(0, 0, 0);
   Image image;
-  detail::readImage(
-      path, options, [&](detail::Size size) { return detail::planImage(size, {}, unused); },
-      [&](const detail::DecodedPart& part, const detail::ImagePlan& plan) {
-        image = detail::runPlan(part.view, part.box, plan);
+  detail::train::readImage(
+      path, options,
+      [&](detail::train::Size size) { return detail::train::planImage(size, {}, unused); },
+      [&](const detail::train::DecodedPart& part, const detail::train::ImagePlan& plan) {
+        image = detail::train::runPlan(part.view, part.box, plan);
       });
   return image;
 }

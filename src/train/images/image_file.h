@@ -8,7 +8,7 @@
 
 #include "train/images/image_decoder.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// What to make of an image, from its size.
 using PlanOf = std::function<ImagePlan(Size image)>;
@@ -20,4 +20,4 @@ using UsePart = std::function<void(const DecodedPart& part, const ImagePlan& pla
 void readImage(const std::string& path, const DecodeOptions& options, const PlanOf& planOf,
                const UsePart& use);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

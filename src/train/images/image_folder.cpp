@@ -13,7 +13,7 @@
 namespace steptape {
 namespace {
 
-using detail::DirectoryEntry;
+using detail::base::DirectoryEntry;
 
 char lower(char letter) {
   return 'A' <= letter && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
@@ -30,10 +30,10 @@ bool isImage(const DirectoryEntry& entry) {
 std::vector<std::string> sortedNames(const std::string& directory,
                                      bool (*isWanted)(const DirectoryEntry&)) {
   std::vector<DirectoryEntry> entries;
-  const int error = detail::listDirectory(directory, &entries);
+  const int error = detail::base::listDirectory(directory, &entries);
   if (error != 0) {
     throw Error(ErrorCode::kIoError,
-                "image folder " + detail::quoted(directory) +
+                "image folder " + detail::base::quoted(directory) +
                     ": cannot list it: " + std::generic_category().message(error));
   }
   std::vector<std::string> names;
@@ -59,15 +59,15 @@ ImageFolder::ImageFolder(const std::string& directory, const ImageFolderOptions&
       images_.push_back({std::move(name), static_cast<std::int64_t>(label)});
     }
     if (images_.size() == before && !options.allowEmptyClasses) {
-      detail::reject("no image in the class " + detail::quoted(classes_[label]),
-                     "files named .jpg, .jpeg or .png; remove the folder, or set "
-                     "ImageFolderOptions::allowEmptyClasses",
-                     "image folder " + detail::quoted(directory));
+      detail::base::reject("no image in the class " + detail::base::quoted(classes_[label]),
+                           "files named .jpg, .jpeg or .png; remove the folder, or set "
+                           "ImageFolderOptions::allowEmptyClasses",
+                           "image folder " + detail::base::quoted(directory));
     }
   }
   if (images_.empty()) {
-    detail::reject("no images", "class/name.jpg or class/name.png",
-                   "image folder " + detail::quoted(directory));
+    detail::base::reject("no images", "class/name.jpg or class/name.png",
+                         "image folder " + detail::base::quoted(directory));
   }
 }
 

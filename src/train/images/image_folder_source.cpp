@@ -13,24 +13,26 @@ ImageFolderSource::ImageFolderSource(ImageFolder folder, ImageTransforms transfo
                                      const Normalization& normalization,
                                      const DecodeOptions& options)
     : folder_(std::move(folder)), transforms_(std::move(transforms)), options_(options) {
-  if (detail::plannedSize(transforms_).width < 1) {
-    detail::reject("transforms whose images differ in size",
-                   "RandomResizedCrop, CenterCrop or RandomCrop among them", "ImageFolderSource");
+  if (detail::train::plannedSize(transforms_).width < 1) {
+    detail::base::reject("transforms whose images differ in size",
+                         "RandomResizedCrop, CenterCrop or RandomCrop among them",
+                         "ImageFolderSource");
   }
-  scale_ = std::make_shared<const detail::ByteScale>(detail::byteScale(normalization, 3));
+  scale_ =
+      std::make_shared<const detail::train::ByteScale>(detail::train::byteScale(normalization, 3));
 }
 
 std::vector<std::int64_t> ImageFolderSource::shape() const {
-  const detail::Size size = detail::plannedSize(transforms_);
+  const detail::train::Size size = detail::train::plannedSize(transforms_);
   return {3, size.height, size.width};
 }
 
 std::int64_t ImageFolderSource::read(std::int64_t index, SampleRandom& random, float* input) const {
-  detail::readImage(
+  detail::train::readImage(
       folder_.path(index), options_,
-      [&](detail::Size size) { return detail::planImage(size, transforms_, random); },
-      [&](const detail::DecodedPart& part, const detail::ImagePlan& plan) {
-        detail::runPlan(part.view, part.box, plan, *scale_, input);
+      [&](detail::train::Size size) { return detail::train::planImage(size, transforms_, random); },
+      [&](const detail::train::DecodedPart& part, const detail::train::ImagePlan& plan) {
+        detail::train::runPlan(part.view, part.box, plan, *scale_, input);
       });
   return folder_.label(index);
 }

@@ -9,7 +9,7 @@
 
 #include "train/images/image_decoder.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 constexpr std::int64_t kMostReduced = 8;
@@ -170,4 +170,4 @@ std::unique_ptr<ImageDecoder> openJpeg(const std::string& bytes) {
   return std::make_unique<JpegDecoder>(bytes);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

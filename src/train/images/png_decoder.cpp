@@ -7,7 +7,7 @@
 
 #include "train/images/image_decoder.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 class PngDecoder final : public ImageDecoder {
@@ -119,4 +119,4 @@ std::unique_ptr<ImageDecoder> openPng(const std::string& bytes) {
   return std::make_unique<PngDecoder>(bytes);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

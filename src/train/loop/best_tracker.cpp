@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 bool BestTracker::observe(double value, std::int64_t step) {
   const double gain = higherIsBetter_ ? value - best_.value : best_.value - value;
@@ -16,4 +16,4 @@ bool BestTracker::observe(double value, std::int64_t step) {
   return false;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

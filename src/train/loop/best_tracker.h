@@ -6,7 +6,7 @@
 
 #include "steptape/train/trainer_options.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Tracks the best value of the monitored metric over the evaluations.
 ///
@@ -41,4 +41,4 @@ class BestTracker {
   State best_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

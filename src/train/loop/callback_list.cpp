@@ -7,7 +7,7 @@
 
 #include "train/replicas/model/rank_outcome.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 using Function = std::function<void(TrainingContext&)>;
@@ -130,8 +130,8 @@ void CallbackList::loadState(const TrainingProgress& progress) {
 }
 
 void CallbackList::throwIfAnyRankFailed(Communicator& world) const {
-  detail::throwIfAnyRankFailed(failure_, world, ErrorCode::kFailedPrecondition,
-                               "Trainer: a callback threw");
+  train::throwIfAnyRankFailed(failure_, world, ErrorCode::kFailedPrecondition,
+                       "Trainer: a callback threw");
 }
 
 Error CallbackList::explain(const Error& error) {
@@ -143,4 +143,4 @@ Error CallbackList::explain(const Error& error) {
   return {error.code(), "Trainer: " + thrown + "; then " + what};
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -9,7 +9,7 @@
 #include "steptape/base/error.h"
 #include "steptape/train/trainer_callback.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Calls the callbacks of this rank and keeps what they threw.
 ///
@@ -49,4 +49,4 @@ class CallbackList {
   std::string failure_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -44,7 +44,7 @@ EvaluationMetric meanAbsoluteErrorMetric() {
   return metric;
 }
 
-namespace detail {
+namespace detail::train {
 namespace {
 
 const std::string kLossName = "loss";
@@ -165,5 +165,5 @@ const std::string& Evaluator::nameOf(std::size_t sum) const {
   return sum == 0 ? kLossName : metrics_[sum - 1].name;
 }
 
-}  // namespace detail
+}  // namespace detail::train
 }  // namespace steptape

@@ -15,7 +15,7 @@ namespace torch::nn {
 class Module;
 }
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Evaluates the model with all ranks' test data.
 ///
@@ -48,4 +48,4 @@ class Evaluator {
   std::vector<MetricSum> sums_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -8,7 +8,7 @@
 #include <ATen/ops/isfinite.h>
 #include <ATen/ops/stack.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 void check(bool isFine, const char* option, double got, const char* wanted) {
@@ -57,4 +57,4 @@ bool LossScaler::unscale(const std::vector<at::Tensor>& parameters) {
   return false;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

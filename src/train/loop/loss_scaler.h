@@ -8,7 +8,7 @@
 
 #include <ATen/core/Tensor.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Scales the loss, unscales the gradients, and adapts the scale.
 ///
@@ -36,4 +36,4 @@ class LossScaler {
   std::int64_t stepsSinceInfinity_ = 0;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

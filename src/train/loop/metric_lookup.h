@@ -6,11 +6,11 @@
 
 #include "steptape/train/training_result.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Returns the value of `name` in `metrics`; `who` is their owner for errors.
 ///
 /// @throws Error(kInvalidArgument) if there is none, with the existing names.
 double metricIn(const std::vector<MetricValue>& metrics, std::string_view name, const char* who);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -10,7 +10,7 @@
 #include <ATen/ops/nll_loss.h>
 #include <torch/version.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 // Since 2.4, autocast functions take the device; before, each device has its own functions.
@@ -134,4 +134,4 @@ void Objective::toDevice(Batch& batch) const {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

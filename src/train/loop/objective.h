@@ -9,7 +9,7 @@
 #include <ATen/core/Tensor.h>
 #include <c10/core/Device.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// A model's result for a batch.
 struct Outcome {
@@ -42,4 +42,4 @@ class Objective {
   c10::Device device_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

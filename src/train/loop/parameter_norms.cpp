@@ -7,7 +7,7 @@
 #include <ATen/ops/stack.h>
 #include <torch/nn/module.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 /// What holds the numbers of a tensor, in a type in which their squares can be summed.
@@ -26,9 +26,10 @@ at::Tensor normsOf(const std::vector<at::Tensor>& tensors) {
   return at::stack(norms);
 }
 
-DeviceCopier::Copy toMainMemory(const at::Tensor& tensor) {
-  const DeviceCopier& copier = DeviceCopier::current();
-  return copier.canCopy(tensor) ? copier.copy(tensor) : DeviceCopier::Copy{tensor.cpu(), nullptr};
+libtorch::DeviceCopier::Copy toMainMemory(const at::Tensor& tensor) {
+  const libtorch::DeviceCopier& copier = libtorch::DeviceCopier::current();
+  return copier.canCopy(tensor) ? copier.copy(tensor)
+                                : libtorch::DeviceCopier::Copy{tensor.cpu(), nullptr};
 }
 
 }  // namespace
@@ -75,4 +76,4 @@ double totalNorm(const std::vector<MetricValue>& norms) {
   return std::sqrt(squares);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

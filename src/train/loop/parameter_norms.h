@@ -12,7 +12,7 @@ namespace torch::nn {
 class Module;
 }
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Euclidean norms of a model's parameters, and of their gradients where they have any.
 struct ParameterNorms {
@@ -33,10 +33,10 @@ class RequestedNorms {
 
  private:
   ParameterNorms norms_;  // without values
-  std::optional<DeviceCopier::Copy> values_;
+  std::optional<libtorch::DeviceCopier::Copy> values_;
 };
 
 /// The norm of everything together.
 double totalNorm(const std::vector<MetricValue>& norms);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -10,7 +10,7 @@
 
 #include "steptape/base/clock.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 constexpr std::int64_t kDrawIntervalNanos = 100'000'000;
@@ -104,4 +104,4 @@ void ProgressReport::clearBar() {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

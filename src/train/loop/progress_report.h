@@ -9,7 +9,7 @@
 
 #include "train/loop/throughput.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// The progress of an epoch.
 struct EpochStatus {
@@ -54,4 +54,4 @@ class ProgressReport {
   bool barIsDrawn_ = false;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

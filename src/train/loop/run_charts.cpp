@@ -7,7 +7,7 @@
 
 #include "base/utf8.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 /// Returns a regular expression that matches only `tag`.
@@ -33,7 +33,7 @@ CustomScalarsCategory learningCharts(const TrainerOptions& options, bool hasBand
       "loss, train and test", {exactly("loss/train"), exactly("loss/test")}));
   for (const EvaluationMetric& metric : options.metrics) {
     // As the writer stores the tag: TensorBoard rejects a layout that is not UTF-8.
-    const std::string name = replaceInvalidUtf8(metric.name);
+    const std::string name = base::replaceInvalidUtf8(metric.name);
     category.charts.push_back(curve(name + ", test", name + "/test"));
   }
   if (hasBand) {
@@ -81,4 +81,4 @@ CustomScalarsLayout runCharts(const TrainerOptions& options, bool hasBand) {
   return {{learningCharts(options, hasBand), speedCharts(options), optimizerCharts(options)}};
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

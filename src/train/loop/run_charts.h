@@ -4,7 +4,7 @@
 #include "steptape/events/custom_scalars_layout.h"
 #include "steptape/train/trainer_options.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Returns the layout of TensorBoard's page Custom Scalars: first the curves of learning and speed,
 /// then those of the optimizer, collapsed.
@@ -12,4 +12,4 @@ namespace steptape::detail {
 /// @param hasBand Whether `loss/train` has a minimum and a maximum over the ranks.
 CustomScalarsLayout runCharts(const TrainerOptions& options, bool hasBand);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

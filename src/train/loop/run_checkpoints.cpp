@@ -7,7 +7,7 @@
 #include "process/blackbox/state_page.h"
 #include "train/loop/stopwatch.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 constexpr const char* kBestValue = "best value";
@@ -84,7 +84,7 @@ void RunCheckpoints::saveBest(const TrainStep& step) {
 }
 
 std::string RunCheckpoints::write(const TrainStep& step, CheckpointRole role) {
-  const PhaseScope phase(RunPhase::kCheckpoint);
+  const process::PhaseScope phase(process::RunPhase::kCheckpoint);
   finish();
   const TrainerParts& parts = state_.parts();
   if (state_.options().asyncCheckpoints) {
@@ -160,4 +160,4 @@ void RunCheckpoints::goTo(const FoundCheckpoint& found) {
   state_.progress.writerStep = -1;  // The next checkpoint is at another step.
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

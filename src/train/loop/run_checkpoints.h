@@ -12,7 +12,7 @@
 #include "train/loop/run_state.h"
 #include "train/loop/train_step.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Writes the checkpoints of a run: the newest ones, to resume from, and the best one. Without a
 /// directory it writes nothing.
@@ -62,4 +62,4 @@ class RunCheckpoints {
   bool isBest_ = false;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

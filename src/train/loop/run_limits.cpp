@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/loop/run_limits.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 bool isOver(double seconds, std::int64_t sinceNanos) {
@@ -30,4 +30,4 @@ StepWish RunLimits::wish() const {
   return wish;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

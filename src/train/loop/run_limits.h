@@ -10,7 +10,7 @@
 
 #include "train/loop/step_exchange.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// The external events that a rank receives: signals, and on the root also time limits.
 ///
@@ -34,4 +34,4 @@ class RunLimits {
   SignalWatch signals_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

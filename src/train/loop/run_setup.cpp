@@ -11,7 +11,7 @@
 
 #include <torch/nn/module.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 constexpr const char* kWho = "Trainer";
@@ -92,4 +92,4 @@ void checkOptimizersAgree(const TrainerParts& parts) {
   schemaWithOptionsOf(parts.optimizer).checkSameOnAllRanks(*parts.world, kWho, "optimizer");
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

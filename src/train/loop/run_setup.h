@@ -8,7 +8,7 @@
 
 #include <c10/core/Device.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Returns the device of the model: the rank's GPU, or the caller's choice.
 c10::Device deviceOf(const TrainerParts& parts);
@@ -29,4 +29,4 @@ void checkRanksAgree(const TrainerParts& parts, const BatchLoader& train);
 /// the parameters with its own optimizer. REQUIRES: the ranks have the same model.
 void checkOptimizersAgree(const TrainerParts& parts);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

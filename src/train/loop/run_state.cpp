@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 RunState::RunState(TrainerParts& parts)
     : context(*parts.module, parts.optimizer, parts.writer, *parts.world),
       parts_(parts),
@@ -72,4 +72,4 @@ void RunState::checkpointWritten() {
   limits_.checkpointWritten();
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

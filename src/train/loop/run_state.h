@@ -15,7 +15,7 @@
 #include "train/loop/run_limits.h"
 #include "train/loop/step_exchange.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// The arguments of a Trainer.
 struct TrainerParts {
@@ -97,4 +97,4 @@ class RunState {
   bool checkpointIsDue_ = false;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -5,7 +5,7 @@
 
 #include "steptape/base/error.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 constexpr int kSignals = 1024;  ///< More than any operating system has.
@@ -78,4 +78,4 @@ StepExchange::Input StepExchange::input() const {
   return {hasStepIn(moments_[kStep].max), hasStepIn(moments_[kStep].min)};
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -11,7 +11,7 @@
 #include "steptape/ranks/metric_moments.h"
 #include "steptape/train/training_result.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// A rank's request to all ranks after a step.
 struct StepWish {
@@ -65,4 +65,4 @@ class StepExchange {
   CollectiveHandle pending_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -7,7 +7,7 @@
 
 #include "steptape/base/error.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 void StepInput::startEpoch(const TrainingProgress& progress) {
   readsAhead_ = false;
@@ -49,4 +49,4 @@ void StepInput::next(Batch& batch) {
   ++batchesDone_;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -7,7 +7,7 @@
 #include "steptape/train/batch_loader.h"
 #include "steptape/train/checkpoint.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// This rank's training batches, in equal numbers per step.
 ///
@@ -54,4 +54,4 @@ class StepInput {
   std::deque<Batch> ahead_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

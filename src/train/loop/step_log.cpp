@@ -9,7 +9,7 @@
 
 #include <torch/nn/module.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 constexpr const char* kLossTag = "loss/train";
@@ -120,4 +120,4 @@ void StepLog::norms(const ParameterNorms& norms, double clipFactor, std::int64_t
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

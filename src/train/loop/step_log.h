@@ -17,7 +17,7 @@ namespace torch::nn {
 class Module;
 }
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Logs the steps of a Trainer. Evaluations log their own values.
 ///
@@ -70,4 +70,4 @@ class StepLog {
   Stopwatch time_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -9,7 +9,7 @@
 #include "steptape/libtorch/flop_counter.h"
 #include "steptape/train/recipe.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 bool isDue(std::int64_t interval, std::int64_t step) {
@@ -266,4 +266,4 @@ EpochStatus StepLoop::status(double samples) const {
   return status;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

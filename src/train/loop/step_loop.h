@@ -14,7 +14,7 @@
 #include "train/loop/stopwatch.h"
 #include "train/loop/train_step.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Makes the steps of an epoch, each of one or more batches, and measures their speed.
 ///
@@ -120,4 +120,4 @@ class StepLoop {
   double loggedAt_ = 0;    ///< The value of time_ then.
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/loop/step_loss.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 void StepLoss::add(const at::Tensor& loss) {
-  const DeviceCopier& copier = DeviceCopier::current();
+  const libtorch::DeviceCopier& copier = libtorch::DeviceCopier::current();
   if (copier.canCopy(loss)) {
     arriving_.push_back(copier.copy(loss.detach()));
   } else {
@@ -14,7 +14,7 @@ void StepLoss::add(const at::Tensor& loss) {
 }
 
 double StepLoss::value() const {
-  for (const DeviceCopier::Copy& copy : arriving_) {
+  for (const libtorch::DeviceCopier::Copy& copy : arriving_) {
     copy.arrival->wait();
     sum_ += copy.host.item<double>();
   }
@@ -23,4 +23,4 @@ double StepLoss::value() const {
                        : sum_ / static_cast<double>(batches_);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -9,7 +9,7 @@
 
 #include <ATen/core/Tensor.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// The loss of a step: the mean of the losses of its batches, which may still be on their way from
 /// a device.
@@ -26,7 +26,7 @@ class StepLoss {
  private:
   mutable double sum_ = 0;
   std::int64_t batches_ = 0;
-  mutable std::vector<DeviceCopier::Copy> arriving_;
+  mutable std::vector<libtorch::DeviceCopier::Copy> arriving_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/loop/step_profile.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 StepProfile::StepProfile(RunState& state, Stopwatch& loggingTime)
     : state_(state), loggingTime_(loggingTime) {
@@ -36,13 +36,13 @@ void StepProfile::step() {
 void StepProfile::followTrigger() {
   const std::int64_t steps = state_.options().profiledSteps;
   switch (trigger_->endStep(stepsLeft_ > 0)) {
-    case TriggerWish::kNone:
+    case profile::TriggerWish::kNone:
       break;
-    case TriggerWish::kBegin:
+    case profile::TriggerWish::kBegin:
       stop();  // only one can run at a time
       profileSteps(0, steps > 0 ? steps : kStepsPerTriggeredProfile);
       break;
-    case TriggerWish::kEnd:
+    case profile::TriggerWish::kEnd:
       endSteps();
       break;
   }
@@ -116,4 +116,4 @@ void StepProfile::profileAlways() {
   begin(options);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

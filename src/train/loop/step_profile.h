@@ -12,7 +12,7 @@
 #include "train/loop/run_state.h"
 #include "train/loop/stopwatch.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Profiles operators according to TrainerOptions: some steps in full detail, at the start and when
 /// the job receives a trigger; and all other steps at a bounded cost.
@@ -42,10 +42,10 @@ class StepProfile {
   RunState& state_;
   Stopwatch& loggingTime_;
   std::int64_t stepsLeft_ = 0;  // until the detailed profile is done
-  std::optional<ProfileTrigger> trigger_;
+  std::optional<profile::ProfileTrigger> trigger_;
   /// At most one running profiler, the last one, and one that is done and sends its ranks' results
   /// to the root.
   std::list<OpProfiler> profilers_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

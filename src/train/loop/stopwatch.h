@@ -5,7 +5,7 @@
 
 #include "steptape/base/clock.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Sums the time spent in scopes.
 ///
@@ -43,4 +43,4 @@ class Stopwatch {
   std::int64_t startNanos_ = kStopped;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// How fast ranks train.
 struct Throughput {
@@ -15,4 +15,4 @@ struct Throughput {
 /// "25974 samples/s", or "25974 tokens/s" if the samples have tokens.
 std::string rateText(const Throughput& speed);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -10,7 +10,7 @@
 
 #include <torch/nn/utils/clip_grad.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
@@ -121,4 +121,4 @@ void TrainStep::restoreFrom(const std::map<std::string, double>& values) {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

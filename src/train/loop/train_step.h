@@ -19,7 +19,7 @@
 #include <torch/nn/module.h>
 #include <torch/optim/optimizer.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// One training step: forward, backward, exchange of the gradients, optimizer.
 ///
@@ -75,4 +75,4 @@ class TrainStep {
   double scaledNorm_;  ///< Of the unscaled gradients, if the loss is scaled.
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

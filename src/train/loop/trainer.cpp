@@ -33,27 +33,27 @@ void checkOptions(const TrainerOptions& options) {
 
 class Trainer::Impl {
  public:
-  explicit Impl(detail::TrainerParts ofTrainer) : parts(std::move(ofTrainer)) {}
+  explicit Impl(detail::train::TrainerParts ofTrainer) : parts(std::move(ofTrainer)) {}
 
-  detail::TrainerParts parts;
+  detail::train::TrainerParts parts;
 };
 
 Trainer::Trainer(std::shared_ptr<torch::nn::Module> module,
                  std::function<at::Tensor(const at::Tensor&)> forward,
                  torch::optim::Optimizer& optimizer, std::shared_ptr<Communicator> world,
                  DistributedWriter& writer, TrainerOptions options)
-    : impl_(std::make_unique<Impl>(detail::TrainerParts{std::move(module),
-                                                        std::move(forward),
-                                                        optimizer,
-                                                        std::move(world),
-                                                        writer,
-                                                        std::move(options),
-                                                        {},
-                                                        {}})) {
-  detail::TrainerParts& parts = impl_->parts;
+    : impl_(std::make_unique<Impl>(detail::train::TrainerParts{std::move(module),
+                                                               std::move(forward),
+                                                               optimizer,
+                                                               std::move(world),
+                                                               writer,
+                                                               std::move(options),
+                                                               {},
+                                                               {}})) {
+  detail::train::TrainerParts& parts = impl_->parts;
   checkOptions(parts.options);
-  detail::StatePage::keep();
-  if (detail::StatePage* const page = detail::StatePage::current()) {
+  detail::process::StatePage::keep();
+  if (detail::process::StatePage* const page = detail::process::StatePage::current()) {
     page->noteRank(parts.world->rank(), parts.world->size(), parts.world->localRank());
   }
   if (parts.options.scaleLearningRate) {
@@ -82,7 +82,7 @@ void Trainer::on(TrainerEvent event, std::function<void(TrainingContext&)> funct
 
 TrainingResult Trainer::fit(BatchLoaderRef train, BatchLoaderRef test) {
   try {
-    return detail::TrainingRun(impl_->parts, *train, *test).run();
+    return detail::train::TrainingRun(impl_->parts, *train, *test).run();
   } catch (const Error& error) {
     throw impl_->parts.callbacks.explain(error);
   }

@@ -7,11 +7,11 @@
 namespace steptape {
 
 double TrainingContext::loss() const {
-  return (loss_ ? *loss_ : detail::StepLoss()).value();
+  return (loss_ ? *loss_ : detail::train::StepLoss()).value();
 }
 
 double TrainingContext::metric(std::string_view name) const {
-  return detail::metricIn(metrics, name, "TrainingContext");
+  return detail::train::metricIn(metrics, name, "TrainingContext");
 }
 
 TrainerCallback::~TrainerCallback() = default;

@@ -7,8 +7,8 @@
 
 namespace steptape {
 
-double detail::metricIn(const std::vector<MetricValue>& metrics, std::string_view name,
-                        const char* who) {
+double detail::train::metricIn(const std::vector<MetricValue>& metrics, std::string_view name,
+                               const char* who) {
   std::string evaluated;
   for (const MetricValue& metric : metrics) {
     if (metric.name == name) {
@@ -25,7 +25,7 @@ double detail::metricIn(const std::vector<MetricValue>& metrics, std::string_vie
 }
 
 double TrainingResult::metric(std::string_view name) const {
-  return detail::metricIn(metrics, name, "TrainingResult");
+  return detail::train::metricIn(metrics, name, "TrainingResult");
 }
 
 const char* stopReasonText(StopReason reason) {

@@ -18,7 +18,7 @@
 
 #include <ATen/Parallel.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 StragglerOptions stragglerOptions(const TrainerOptions& options) {
@@ -108,7 +108,7 @@ void TrainingRun::runEpochs() {
 }
 
 void TrainingRun::start() {
-  const PhaseScope phase(RunPhase::kSetup);
+  const process::PhaseScope phase(process::RunPhase::kSetup);
   state_.progress.seed = train_.seed();
   if (options_.resume) {
     report_.message(checkpoints_.resume(*step_));
@@ -226,7 +226,7 @@ void TrainingRun::judgeEpoch() {
 }
 
 void TrainingRun::evaluate() {
-  const PhaseScope phase(RunPhase::kValidation);
+  const process::PhaseScope phase(process::RunPhase::kValidation);
   settle();
   state_.call(TrainerEvent::kBeforeEvaluation);
   state_.context.metrics = evaluator_.evaluate(objective_, test_);
@@ -371,4 +371,4 @@ void TrainingRun::stopAtMaxSteps() {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

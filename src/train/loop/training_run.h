@@ -20,7 +20,7 @@
 #include "train/loop/step_profile.h"
 #include "train/loop/train_step.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Controls the sequence of one Trainer::fit().
 ///
@@ -90,4 +90,4 @@ class TrainingRun {
   TrainingResult result_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "train/safetensors/tensor_layout.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 constexpr const char* kDTypeField = "dtype";
@@ -147,7 +147,7 @@ class HeaderListener {
     }
     if (place_ == Place::kDType) {
       if (!fields_.dtype) {
-        fail(where() + ": " + gotExpected("an empty object", expected()));
+        fail(where() + ": " + base::gotExpected("an empty object", expected()));
       }
       place_ = tensorPlace_;
       return true;
@@ -160,7 +160,8 @@ class HeaderListener {
   }
   bool parse_error(std::size_t position, const std::string& /*token*/,
                    const nlohmann::json::exception& /*error*/) {
-    fail("the header: " + gotExpected("invalid JSON at byte " + std::to_string(position), "JSON"));
+    fail("the header: " +
+         base::gotExpected("invalid JSON at byte " + std::to_string(position), "JSON"));
   }
   // NOLINTEND(readability-identifier-naming)
 
@@ -181,7 +182,7 @@ class HeaderListener {
   [[noreturn]] void fail(const std::string& problem) const { failAsDamaged(path_, problem); }
 
   [[noreturn]] void unexpected(const std::string& got) const {
-    fail(where() + ": " + gotExpected(got, expected()));
+    fail(where() + ": " + base::gotExpected(got, expected()));
   }
 
   bool isInTensor() const { return place_ == Place::kTensor || place_ == Place::kTensorList; }
@@ -228,8 +229,8 @@ class HeaderListener {
 
   void descend() {
     if (++depth_ > kMaxDepth) {
-      fail("the header: " + gotExpected("JSON that nests " + std::to_string(depth_) + " deep",
-                                        "at most " + std::to_string(kMaxDepth)));
+      fail("the header: " + base::gotExpected("JSON that nests " + std::to_string(depth_) + " deep",
+                                              "at most " + std::to_string(kMaxDepth)));
     }
   }
 
@@ -264,7 +265,7 @@ class HeaderListener {
 
   void noteMetadata() {
     if (std::exchange(hasMetadata_, true)) {
-      fail(where() + ": " + gotExpected("two entries", "one"));
+      fail(where() + ": " + base::gotExpected("two entries", "one"));
     }
   }
 
@@ -274,7 +275,8 @@ class HeaderListener {
     }
     fields_.dtype = safetensorsDTypeNamed(name);
     if (!fields_.dtype) {
-      fail(where() + ": " + gotExpected(shownName(name), "one of " + safetensorsDTypeNames()));
+      fail(where() + ": " +
+           base::gotExpected(shownName(name), "one of " + safetensorsDTypeNames()));
     }
   }
 
@@ -287,7 +289,7 @@ class HeaderListener {
   }
 
   [[noreturn]] void failAsRepeated() const {
-    fail(where() + ": " + gotExpected("two values", "one"));
+    fail(where() + ": " + base::gotExpected("two values", "one"));
   }
 
   void addTensor() {
@@ -297,12 +299,13 @@ class HeaderListener {
       const char* const missing = !fields.dtype   ? kDTypeField
                                   : !fields.shape ? kShapeField
                                                   : kOffsetsField;
-      fail(tensor + gotExpected(std::string("no ") + missing, "dtype, shape and data_offsets"));
+      fail(tensor +
+           base::gotExpected(std::string("no ") + missing, "dtype, shape and data_offsets"));
     }
     const std::vector<std::uint64_t>& offsets = *fields.offsets;
     if (offsets.size() != 2) {
-      fail(tensor + gotExpected("data_offsets [" + commaSeparated(offsets) + "]",
-                                "the start and the end of its bytes"));
+      fail(tensor + base::gotExpected("data_offsets [" + base::commaSeparated(offsets) + "]",
+                                      "the start and the end of its bytes"));
     }
     header_.tensors.push_back(
         {{name_, *fields.dtype, std::move(*fields.shape)}, offsets[0], offsets[1]});
@@ -325,12 +328,13 @@ class HeaderListener {
 void checkStartAndEnd(std::string_view json, const std::string& path) {
   const std::size_t begin = json.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos || json[begin] != '{') {
-    failAsDamaged(
-        path, "the header: " + gotExpected("no \"{\" at its start", "a JSON object of tensors"));
+    failAsDamaged(path, "the header: " +
+                            base::gotExpected("no \"{\" at its start", "a JSON object of tensors"));
   }
   const std::size_t nul = json.find('\0');
   if (nul != std::string_view::npos) {
-    failAsDamaged(path, "the header: " + gotExpected("a NUL at byte " + std::to_string(nul + 1),
+    failAsDamaged(path,
+                  "the header: " + base::gotExpected("a NUL at byte " + std::to_string(nul + 1),
                                                      "JSON, padded with spaces"));
   }
 }
@@ -348,4 +352,4 @@ SafetensorsHeader readSafetensorsHeader(std::string_view json, const std::string
   return listener.take();
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -9,7 +9,7 @@
 
 #include "train/safetensors/tensor_layout.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// The contents of a header, before arrangeEntries().
 struct SafetensorsHeader {
@@ -30,4 +30,4 @@ SafetensorsHeader readSafetensorsHeader(std::string_view json, const std::string
 /// Throws Error(kDataLoss) that names the file.
 [[noreturn]] void failAsDamaged(const std::string& path, const std::string& problem);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -21,8 +21,8 @@
 namespace steptape {
 namespace {
 
-using detail::gotExpected;
-using detail::kSafetensorsLengthBytes;
+using detail::base::gotExpected;
+using detail::train::kSafetensorsLengthBytes;
 
 [[noreturn]] void failAsUnreadable(const std::string& path, const std::string& reason) {
   throw Error(ErrorCode::kIoError, "cannot read " + path + ": " + reason);
@@ -46,7 +46,7 @@ std::uint64_t sizeOfFile(int descriptor, const std::string& path) {
   if (::fstat(descriptor, &status) != 0) {
     failAsUnreadable(path, systemMessage());
   }
-  if (std::string problem = detail::fileKindProblem(status.st_mode); !problem.empty()) {
+  if (std::string problem = detail::base::fileKindProblem(status.st_mode); !problem.empty()) {
     failAsUnreadable(path, problem);
   }
   return static_cast<std::uint64_t>(status.st_size);
@@ -58,9 +58,10 @@ void readBytes(int descriptor, const std::string& path, std::uint64_t offset, ch
   while (offset < end) {
     const ssize_t count = ::pread(descriptor, out, end - offset, static_cast<off_t>(offset));
     if (count == 0) {
-      detail::failAsDamaged(path, "the file has shrunk: " +
-                                      gotExpected("its end at byte " + std::to_string(offset),
-                                                  "at least " + std::to_string(end) + " bytes"));
+      detail::train::failAsDamaged(
+          path,
+          "the file has shrunk: " + gotExpected("its end at byte " + std::to_string(offset),
+                                                "at least " + std::to_string(end) + " bytes"));
     }
     if (count < 0 && errno != EINTR) {
       failAsUnreadable(path, systemMessage() + " at byte " + std::to_string(offset));
@@ -73,19 +74,21 @@ void readBytes(int descriptor, const std::string& path, std::uint64_t offset, ch
 /// Returns the length of the header, which lies in the file.
 std::uint64_t headerBytes(int descriptor, const std::string& path, std::uint64_t fileBytes) {
   if (fileBytes < kSafetensorsLengthBytes) {
-    detail::failAsDamaged(path, gotExpected("a file of " + detail::counted(fileBytes, "byte"),
-                                            "the length of a header in 8 bytes"));
+    detail::train::failAsDamaged(
+        path, gotExpected("a file of " + detail::base::counted(fileBytes, "byte"),
+                          "the length of a header in 8 bytes"));
   }
   std::array<char, kSafetensorsLengthBytes> length;
   readBytes(descriptor, path, 0, length.data(), length.size());
-  const std::uint64_t bytes = detail::loadLittleEndian64(length.data());
+  const std::uint64_t bytes = detail::base::loadLittleEndian64(length.data());
   const std::uint64_t most =
-      std::min(detail::kMaxSafetensorsHeaderBytes, fileBytes - kSafetensorsLengthBytes);
+      std::min(detail::train::kMaxSafetensorsHeaderBytes, fileBytes - kSafetensorsLengthBytes);
   if (bytes > most) {
-    detail::failAsDamaged(path, gotExpected("a header of " + std::to_string(bytes) + " bytes",
-                                            "at most " + std::to_string(most) + " in a file of " +
-                                                std::to_string(fileBytes) +
-                                                ": the file is truncated, or no safetensors file"));
+    detail::train::failAsDamaged(
+        path, gotExpected("a header of " + std::to_string(bytes) + " bytes",
+                          "at most " + std::to_string(most) + " in a file of " +
+                              std::to_string(fileBytes) +
+                              ": the file is truncated, or no safetensors file"));
   }
   return bytes;
 }
@@ -97,12 +100,12 @@ SafetensorsFile::SafetensorsFile(const std::string& path)
   const std::uint64_t fileBytes = sizeOfFile(descriptor_, path_);
   std::string json(headerBytes(descriptor_, path_, fileBytes), '\0');
   readBytes(descriptor_, path_, kSafetensorsLengthBytes, json.data(), json.size());
-  detail::SafetensorsHeader header = detail::readSafetensorsHeader(json, path_);
+  detail::train::SafetensorsHeader header = detail::train::readSafetensorsHeader(json, path_);
   const std::uint64_t dataBegin = kSafetensorsLengthBytes + json.size();
   const std::string problem =
-      detail::arrangeEntries(std::move(header.tensors), fileBytes - dataBegin, &entries_);
+      detail::train::arrangeEntries(std::move(header.tensors), fileBytes - dataBegin, &entries_);
   if (!problem.empty()) {
-    detail::failAsDamaged(path_, problem);
+    detail::train::failAsDamaged(path_, problem);
   }
   for (Entry& entry : entries_) {
     entry.offset += dataBegin;

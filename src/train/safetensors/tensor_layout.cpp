@@ -36,7 +36,7 @@ const char* safetensorsDTypeName(SafetensorsDType dtype) noexcept {
   return rowOf(dtype).name;
 }
 
-namespace detail {
+namespace detail::train {
 namespace {
 
 /// @param begin The end of the previous tensor.
@@ -44,23 +44,24 @@ namespace {
 std::string problemOf(const DescribedTensor& tensor, std::uint64_t begin) {
   const std::string where = "tensor " + shownName(tensor.info.name) + ": ";
   const std::string offsets =
-      "data_offsets [" + commaSeparated(std::array{tensor.begin, tensor.end}) + "]";
+      "data_offsets [" + base::commaSeparated(std::array{tensor.begin, tensor.end}) + "]";
   if (tensor.end < tensor.begin) {
-    return where + gotExpected(offsets, "the start and the end of its bytes");
+    return where + base::gotExpected(offsets, "the start and the end of its bytes");
   }
   if (tensor.begin != begin) {
-    return where + gotExpected(offsets, "them to begin at " + std::to_string(begin) +
-                                            ", where the previous tensor ends");
+    return where + base::gotExpected(offsets, "them to begin at " + std::to_string(begin) +
+                                                  ", where the previous tensor ends");
   }
   const std::optional<std::uint64_t> bytes = byteSize(tensor.info);
   if (!bytes) {
-    return where + gotExpected(describe(tensor.info), "whole bytes, and fewer than 2^64 bits");
+    return where +
+           base::gotExpected(describe(tensor.info), "whole bytes, and fewer than 2^64 bits");
   }
   const std::uint64_t given = tensor.end - tensor.begin;
-  return *bytes == given
-             ? std::string()
-             : where + gotExpected(offsets + ", " + counted(given, "byte"),
-                                   counted(*bytes, "byte") + " for " + describe(tensor.info));
+  return *bytes == given ? std::string()
+                         : where + base::gotExpected(offsets + ", " + base::counted(given, "byte"),
+                                                     base::counted(*bytes, "byte") + " for " +
+                                                         describe(tensor.info));
 }
 
 /// Removes each tensor that another one of its name follows.
@@ -76,10 +77,11 @@ void keepLastOfEachName(std::vector<DescribedTensor>* tensors) {
 std::string problemOfEnd(std::uint64_t end, std::uint64_t dataBytes) {
   if (end > dataBytes) {
     return "the file is truncated: " +
-           gotExpected(counted(dataBytes, "byte") + " of tensors", std::to_string(end));
+           base::gotExpected(base::counted(dataBytes, "byte") + " of tensors", std::to_string(end));
   }
   return end < dataBytes
-             ? gotExpected(counted(dataBytes - end, "byte") + " after the last tensor", "none")
+             ? base::gotExpected(base::counted(dataBytes - end, "byte") + " after the last tensor",
+                                 "none")
              : std::string();
 }
 
@@ -103,12 +105,13 @@ std::string safetensorsDTypeNames() {
 }
 
 std::string describe(const SafetensorsInfo& info) {
-  return std::string(safetensorsDTypeName(info.dtype)) + " [" + commaSeparated(info.shape) + "]";
+  return std::string(safetensorsDTypeName(info.dtype)) + " [" + base::commaSeparated(info.shape) +
+         "]";
 }
 
 std::string shownName(std::string_view name) {
   constexpr std::size_t kMaxShown = 200;
-  return quoted(name.substr(0, kMaxShown)) + (name.size() > kMaxShown ? "…" : "");
+  return base::quoted(name.substr(0, kMaxShown)) + (name.size() > kMaxShown ? "…" : "");
 }
 
 std::optional<std::uint64_t> byteSize(const SafetensorsInfo& info) {
@@ -153,5 +156,5 @@ std::string arrangeEntries(std::vector<DescribedTensor> tensors, std::uint64_t d
   return problemOfEnd(end, dataBytes);
 }
 
-}  // namespace detail
+}  // namespace detail::train
 }  // namespace steptape

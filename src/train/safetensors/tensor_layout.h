@@ -11,7 +11,7 @@
 #include "steptape/base/export.h"
 #include "steptape/train/safetensors.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// A tensor as its header describes it, before any check of the numbers.
 struct DescribedTensor {
@@ -61,4 +61,4 @@ STEPTAPE_EXPORT bool fitsStrides(const SafetensorsInfo& info);
 std::string arrangeEntries(std::vector<DescribedTensor> tensors, std::uint64_t dataBytes,
                            std::vector<SafetensorsFile::Entry>* entries);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -31,17 +31,18 @@ std::vector<std::size_t> fileOrder(const std::vector<SafetensorsInfo>& tensors) 
 
 [[noreturn]] void rejectTensor(const SafetensorsInfo& info, const std::string& got,
                                const std::string& expected) {
-  detail::reject(got, expected, "writeSafetensors " + detail::shownName(info.name));
+  detail::base::reject(got, expected, "writeSafetensors " + detail::train::shownName(info.name));
 }
 
 /// @return the bytes of its elements.
 std::uint64_t checkTensor(const SafetensorsInfo& info) {
-  if (info.name == detail::kSafetensorsMetadataName || !isValidUtf8(info.name)) {
+  if (info.name == detail::train::kSafetensorsMetadataName ||
+      !detail::base::isValidUtf8(info.name)) {
     rejectTensor(info, "this name", "UTF-8 other than \"__metadata__\"");
   }
-  const std::optional<std::uint64_t> bytes = detail::byteSize(info);
-  if (!bytes || !detail::fitsStrides(info)) {
-    rejectTensor(info, detail::describe(info), "whole bytes, and fewer than 2^63 bits");
+  const std::optional<std::uint64_t> bytes = detail::train::byteSize(info);
+  if (!bytes || !detail::train::fitsStrides(info)) {
+    rejectTensor(info, detail::train::describe(info), "whole bytes, and fewer than 2^63 bits");
   }
   return *bytes;
 }
@@ -55,13 +56,13 @@ void checkNamesDiffer(const std::vector<SafetensorsInfo>& tensors) {
   std::sort(names.begin(), names.end());
   const auto repeated = std::adjacent_find(names.begin(), names.end());
   if (repeated != names.end()) {
-    detail::reject("two tensors of this name", "one",
-                   "writeSafetensors " + detail::shownName(*repeated));
+    detail::base::reject("two tensors of this name", "one",
+                         "writeSafetensors " + detail::train::shownName(*repeated));
   }
 }
 
 void appendMetadata(std::string& json, const SafetensorsMetadata& metadata) {
-  appendJsonString(&json, detail::kSafetensorsMetadataName);
+  appendJsonString(&json, detail::train::kSafetensorsMetadataName);
   json += ":{";
   for (const auto& [name, text] : metadata) {
     appendJsonString(&json, name);
@@ -89,7 +90,7 @@ void appendTensor(std::string& json, const SafetensorsInfo& info, std::uint64_t 
 std::string encodeHeader(const std::vector<SafetensorsInfo>& tensors,
                          const std::vector<std::size_t>& order,
                          const SafetensorsMetadata& metadata) {
-  std::string json(detail::kSafetensorsLengthBytes, '\0');
+  std::string json(detail::train::kSafetensorsLengthBytes, '\0');
   json += '{';
   if (!metadata.empty()) {
     appendMetadata(json, metadata);
@@ -103,13 +104,13 @@ std::string encodeHeader(const std::vector<SafetensorsInfo>& tensors,
   }
   json += '}';
   json.resize((json.size() + 7) / 8 * 8, ' ');
-  const std::uint64_t bytes = json.size() - detail::kSafetensorsLengthBytes;
-  if (bytes > detail::kMaxSafetensorsHeaderBytes) {
-    detail::reject("a header of " + std::to_string(bytes) + " bytes",
-                   "at most " + std::to_string(detail::kMaxSafetensorsHeaderBytes),
-                   "writeSafetensors");
+  const std::uint64_t bytes = json.size() - detail::train::kSafetensorsLengthBytes;
+  if (bytes > detail::train::kMaxSafetensorsHeaderBytes) {
+    detail::base::reject("a header of " + std::to_string(bytes) + " bytes",
+                         "at most " + std::to_string(detail::train::kMaxSafetensorsHeaderBytes),
+                         "writeSafetensors");
   }
-  detail::storeLittleEndian64(json.data(), bytes);
+  detail::base::storeLittleEndian64(json.data(), bytes);
   return json;
 }
 
@@ -121,13 +122,13 @@ void writeSafetensors(const std::string& path, const std::vector<SafetensorsInfo
   checkNamesDiffer(tensors);
   const std::vector<std::size_t> order = fileOrder(tensors);
   const std::string header = encodeHeader(tensors, order, metadata);
-  detail::createDirectoriesOf(path).throwIfError();
-  detail::ReplacementFile file(path);
+  detail::base::createDirectoriesOf(path).throwIfError();
+  detail::base::ReplacementFile file(path);
   file.open().throwIfError();
   file.write(header);
   for (const std::size_t index : order) {
     const auto* const bytes = static_cast<const char*>(elements(index));
-    file.write({bytes, static_cast<std::size_t>(*detail::byteSize(tensors[index]))});
+    file.write({bytes, static_cast<std::size_t>(*detail::train::byteSize(tensors[index]))});
     file.status().throwIfError();
   }
   file.finish().throwIfError();

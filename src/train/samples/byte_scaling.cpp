@@ -7,7 +7,7 @@
 
 #include "base/vector_clones.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 constexpr float kWhite = 255;
@@ -64,4 +64,4 @@ void scaleRgb(const std::uint8_t* pixels, std::size_t width, const ByteScale& sc
               result + 2 * plane);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -8,7 +8,7 @@
 #include "steptape/base/export.h"
 #include "steptape/train/image_transforms.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// A Normalization of bytes, per channel: float = scale * byte + offset.
 struct ByteScale {
@@ -29,4 +29,4 @@ STEPTAPE_EXPORT void scaleBytes(const std::uint8_t* bytes, std::size_t size, flo
 STEPTAPE_EXPORT void scaleRgb(const std::uint8_t* pixels, std::size_t width, const ByteScale& scale,
                               float* result, std::size_t plane);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

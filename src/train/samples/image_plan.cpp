@@ -7,7 +7,7 @@
 
 #include "base/got_expected.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 constexpr int kTries = 10;  // of RandomResizedCrop, as torchvision has it
@@ -19,7 +19,7 @@ std::int64_t rounded(double value) {
 
 void checkSize(const char* transform, std::int64_t size) {
   if (size < 1) {
-    reject("size " + std::to_string(size), "at least 1", transform);
+    base::reject("size " + std::to_string(size), "at least 1", transform);
   }
 }
 
@@ -72,8 +72,9 @@ class Planner {
     const std::int64_t right = now.width + 2 * transform.padding - transform.size;
     const std::int64_t bottom = now.height + 2 * transform.padding - transform.size;
     if (right < 0 || bottom < 0 || transform.padding < 0) {
-      reject("an image of " + sizeText(now) + " with padding " + std::to_string(transform.padding),
-             "at least " + sizeText({transform.size, transform.size}) + " in all", "RandomCrop");
+      base::reject(
+          "an image of " + sizeText(now) + " with padding " + std::to_string(transform.padding),
+          "at least " + sizeText({transform.size, transform.size}) + " in all", "RandomCrop");
     }
     const std::int64_t y = random_.below(bottom + 1) - transform.padding;
     const std::int64_t x = random_.below(right + 1) - transform.padding;
@@ -179,4 +180,4 @@ Size plannedSize(const ImageTransforms& transforms) {
   return {side, side};
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

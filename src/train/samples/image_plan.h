@@ -7,7 +7,7 @@
 #include "steptape/base/export.h"
 #include "steptape/train/image_transforms.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 struct Size {
   std::int64_t width = 0;
@@ -41,4 +41,4 @@ STEPTAPE_EXPORT ImagePlan planImage(Size image, const ImageTransforms& transform
 /// Returns the size of every image that `transforms` make; width 0 if it depends on the image.
 STEPTAPE_EXPORT Size plannedSize(const ImageTransforms& transforms);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

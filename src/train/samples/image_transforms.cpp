@@ -15,18 +15,19 @@ Image transformImage(const Image& image, const ImageTransforms& transforms, Samp
   const std::int64_t bytes = image.width * image.height * image.channels;
   if (image.width < 1 || image.height < 1 || (image.channels != 1 && image.channels != 3) ||
       static_cast<std::int64_t>(image.pixels.size()) != bytes) {
-    detail::reject(std::to_string(image.pixels.size()) + " bytes for " +
-                       std::to_string(image.width) + " x " + std::to_string(image.height) +
-                       " pixels of " + std::to_string(image.channels) + " channels",
-                   "1 or 3 channels and a byte for each", "transformImage");
+    detail::base::reject(std::to_string(image.pixels.size()) + " bytes for " +
+                             std::to_string(image.width) + " x " + std::to_string(image.height) +
+                             " pixels of " + std::to_string(image.channels) + " channels",
+                         "1 or 3 channels and a byte for each", "transformImage");
   }
-  const detail::ImagePlan plan = detail::planImage({image.width, image.height}, transforms, random);
-  const detail::PixelView whole{image.pixels.data(),
-                                {image.width, image.height},
-                                image.channels,
-                                image.width * image.channels};
-  const detail::PixelView crop = whole.part(plan[0].crop);
-  return detail::runPlan(crop, detail::boxOf(crop.size), plan);
+  const detail::train::ImagePlan plan =
+      detail::train::planImage({image.width, image.height}, transforms, random);
+  const detail::train::PixelView whole{image.pixels.data(),
+                                       {image.width, image.height},
+                                       image.channels,
+                                       image.width * image.channels};
+  const detail::train::PixelView crop = whole.part(plan[0].crop);
+  return detail::train::runPlan(crop, detail::train::boxOf(crop.size), plan);
 }
 
 }  // namespace steptape

@@ -8,7 +8,7 @@
 
 #include "base/vector_clones.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 // As Pillow: weights have 22 bits after the point, which leaves the sum of 256 of them 32 bits.
@@ -281,4 +281,4 @@ Image runPlan(const PixelView& crop, const Box& box, const ImagePlan& plan) {
   return image;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

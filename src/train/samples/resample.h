@@ -9,7 +9,7 @@
 #include "train/samples/byte_scaling.h"
 #include "train/samples/image_plan.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Pixels of one byte or three, owned by someone else.
 struct PixelView {
@@ -55,4 +55,4 @@ STEPTAPE_EXPORT void runPlan(const PixelView& crop, const Box& box, const ImageP
 /// As above, as bytes.
 STEPTAPE_EXPORT Image runPlan(const PixelView& crop, const Box& box, const ImagePlan& plan);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

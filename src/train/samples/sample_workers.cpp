@@ -10,14 +10,14 @@
 
 #include "steptape/process/zone.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
 /// CondVar has no wait without a deadline; a wait that reaches it begins again.
 constexpr std::chrono::hours kLong{1};
 
-void wait(CondVar& condition, Mutex& mutex) STEPTAPE_REQUIRES(mutex) {
+void wait(base::CondVar& condition, base::Mutex& mutex) STEPTAPE_REQUIRES(mutex) {
   condition.waitUntil(mutex, std::chrono::steady_clock::now() + kLong);
 }
 
@@ -36,7 +36,7 @@ SampleWorkers::SampleWorkers(std::int64_t count)
 
 SampleWorkers::~SampleWorkers() {
   {
-    const MutexLock lock(mutex_);
+    const base::MutexLock lock(mutex_);
     ends_ = true;
     mayMake_.notifyAll();
   }
@@ -47,7 +47,7 @@ SampleWorkers::~SampleWorkers() {
 
 void SampleWorkers::start(Make make) {
   stop();
-  const MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   make_ = std::move(make);
   next_ = 0;
   failed_ = kNone;
@@ -55,13 +55,13 @@ void SampleWorkers::start(Make make) {
 }
 
 void SampleWorkers::allow(std::int64_t limit) {
-  const MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   limit_ = limit;
   mayMake_.notifyAll();
 }
 
 void SampleWorkers::waitFor(std::int64_t end) {
-  const MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   awaited_ = end;
   while (!hasAwaited()) {
     if (threads_.empty()) {
@@ -76,7 +76,7 @@ void SampleWorkers::waitFor(std::int64_t end) {
 }
 
 void SampleWorkers::stop() {
-  const MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   limit_ = 0;
   awaited_ = next_;
   while (made() < awaited_) {
@@ -86,7 +86,7 @@ void SampleWorkers::stop() {
 
 void SampleWorkers::run(std::size_t worker) {
   setThreadName(("loader " + std::to_string(worker)).c_str());
-  const MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   while (!ends_) {
     if (next_ < end()) {
       makeNext(worker);
@@ -129,4 +129,4 @@ std::int64_t SampleWorkers::made() const {
   return std::min(next_, *std::min_element(making_.begin(), making_.end()));
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -11,7 +11,7 @@
 
 #include "base/mutex.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Threads that make the samples 0, 1, 2, ... of a sequence ahead of the thread that uses them.
 ///
@@ -58,9 +58,9 @@ class STEPTAPE_EXPORT SampleWorkers {
   /// All samples below it are made.
   std::int64_t made() const STEPTAPE_REQUIRES(mutex_);
 
-  Mutex mutex_;
-  CondVar mayMake_;
-  CondVar isMade_;
+  base::Mutex mutex_;
+  base::CondVar mayMake_;
+  base::CondVar isMade_;
   Make make_;  ///< Changes under the mutex, and only while no worker makes a sample.
   std::int64_t next_ STEPTAPE_GUARDED_BY(mutex_) = 0;
   std::int64_t limit_ STEPTAPE_GUARDED_BY(mutex_) = 0;
@@ -73,4 +73,4 @@ class STEPTAPE_EXPORT SampleWorkers {
   std::vector<std::thread> threads_;  // Last: the threads use all of the above.
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -17,7 +17,8 @@
 namespace steptape {
 void scaleLearningRate(torch::optim::Optimizer& optimizer, double factor) {
   if (!(factor > 0)) {
-    detail::reject("factor " + std::to_string(factor), "a positive number", "scaleLearningRate");
+    detail::base::reject("factor " + std::to_string(factor), "a positive number",
+                         "scaleLearningRate");
   }
   for (torch::optim::OptimizerParamGroup& group : optimizer.param_groups()) {
     group.options().set_lr(group.options().get_lr() * factor);
@@ -36,9 +37,9 @@ c10::Device deviceForLocalRank(const Communicator& world) {
 
 c10::Device deviceForLocalRank(int localRank, int deviceCount) {
   if (localRank < 0 || deviceCount < 0) {
-    detail::reject("local rank " + std::to_string(localRank) + " and " +
-                       std::to_string(deviceCount) + " devices",
-                   "numbers of at least 0", "deviceForLocalRank");
+    detail::base::reject("local rank " + std::to_string(localRank) + " and " +
+                             std::to_string(deviceCount) + " devices",
+                         "numbers of at least 0", "deviceForLocalRank");
   }
   if (deviceCount == 0) {
     return {c10::kCPU};

@@ -66,7 +66,7 @@ std::string environment(const char* name) {
 }
 
 std::string scheduler() {
-  const std::string job = detail::schedulerJobText(detail::variableOfProcess);
+  const std::string job = detail::process::schedulerJobText(detail::process::variableOfProcess);
   return job.empty() ? "none" : job;
 }
 

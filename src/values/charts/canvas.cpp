@@ -53,7 +53,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 
 /// Returns `text` as valid UTF-8, because Cairo stops all drawing after an ill-formed text.
 std::string drawable(cairo_t* cairo, const std::string& text) {
-  std::string valid = replaced(replaceInvalidUtf8(text), "\n", " ");
+  std::string valid = replaced(detail::base::replaceInvalidUtf8(text), "\n", " ");
   return isWithoutFont(cairo) ? replaced(replaced(valid, "\u2212", "-"), "\u00D7", "x") : valid;
 }
 
@@ -245,10 +245,10 @@ std::string Canvas::shortened(const std::string& text, double width, const TextS
   if (textWidth({text, ""}, style) <= width) {
     return text;
   }
-  const std::string valid = replaceInvalidUtf8(text);
+  const std::string valid = detail::base::replaceInvalidUtf8(text);
   std::vector<std::size_t> cuts;
   for (std::size_t i = 1; i < valid.size(); ++i) {
-    if (!detail::isUtf8Continuation(valid[i])) {
+    if (!detail::base::isUtf8Continuation(valid[i])) {
       cuts.push_back(i);
     }
   }
@@ -319,15 +319,15 @@ double Canvas::ink(const Rect& rect) {
   return pixels > 0 ? ink / (pixels * grid) : 0;
 }
 
-Pixels Canvas::pixels() {
+detail::values::Pixels Canvas::pixels() {
   if (cairo_status(impl_->cairo) != CAIRO_STATUS_SUCCESS) {
     throw std::bad_alloc();
   }
   cairo_surface_flush(impl_->surface);
-  Pixels pixels{cairo_image_surface_get_width(impl_->surface),
-                cairo_image_surface_get_height(impl_->surface),
-                3,
-                {}};
+  detail::values::Pixels pixels{cairo_image_surface_get_width(impl_->surface),
+                                cairo_image_surface_get_height(impl_->surface),
+                                3,
+                                {}};
   const int stride = cairo_image_surface_get_stride(impl_->surface);
   const unsigned char* row = cairo_image_surface_get_data(impl_->surface);
   pixels.data.reserve(3 * static_cast<std::size_t>(pixels.width) * pixels.height);

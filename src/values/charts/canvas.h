@@ -72,7 +72,7 @@ class Canvas {
 
   /// Returns the drawing.
   /// @throws std::bad_alloc if Cairo ran out of memory.
-  Pixels pixels();
+  detail::values::Pixels pixels();
 
  private:
   struct Impl;

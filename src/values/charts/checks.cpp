@@ -7,7 +7,8 @@ namespace steptape::figure {
 
 void checkRank1(const TensorView& view, const std::string& name, const std::string& where) {
   if (view.rank() != 1) {
-    detail::reject(name + " of shape " + view.shapeString(), "one dimension", where);
+    detail::base::reject(name + " of shape " + view.shapeString(), "one dimension",
+                                       where);
   }
 }
 
@@ -16,17 +17,17 @@ void checkEqualLengths(const TensorView& a, const std::string& aName, const Tens
   checkRank1(a, aName, where);
   checkRank1(b, bName, where);
   if (a.numel() != b.numel()) {
-    detail::reject(std::to_string(a.numel()) + " elements in " + aName + " and " +
-                       std::to_string(b.numel()) + " in " + bName,
-                   "equally many", where);
+    detail::base::reject(std::to_string(a.numel()) + " elements in " + aName +
+                                           " and " + std::to_string(b.numel()) + " in " + bName,
+                                       "equally many", where);
   }
 }
 
 void checkCount(std::size_t count, std::int64_t expected, const std::string& name,
                 const std::string& what, const std::string& where) {
   if (count != 0 && static_cast<std::int64_t>(count) != expected) {
-    detail::reject(std::to_string(count) + " " + name,
-                   std::to_string(expected) + ", one for each " + what, where);
+    detail::base::reject(std::to_string(count) + " " + name,
+                                       std::to_string(expected) + ", one for each " + what, where);
   }
 }
 

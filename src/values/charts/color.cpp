@@ -56,8 +56,8 @@ bool parseHex(std::string_view digits, Color* color) {
   }
   std::array<double, 4> parts{0, 0, 0, 1};
   for (std::size_t i = 0; i * perPart < digits.size(); ++i) {
-    const int high = detail::hexDigit(digits[i * perPart]);
-    const int low = detail::hexDigit(digits[i * perPart + perPart - 1]);
+    const int high = detail::base::hexDigit(digits[i * perPart]);
+    const int low = detail::base::hexDigit(digits[i * perPart + perPart - 1]);
     if (high < 0 || low < 0) {
       return false;
     }
@@ -88,7 +88,7 @@ Color fromOklab(double lightness, double a, double b) {
 /// Hashes with FNV-1a and the final mixing of Murmur, without which names that differ only in the
 /// last letter would have similar colors.
 std::uint32_t hashOf(std::string_view text) {
-  std::uint32_t hash = detail::Fnv<std::uint32_t>().add(text).hash();
+  std::uint32_t hash = detail::base::Fnv<std::uint32_t>().add(text).hash();
   hash = (hash ^ hash >> 16) * 0x85EBCA6BU;
   hash = (hash ^ hash >> 13) * 0xC2B2AE35U;
   return hash ^ hash >> 16;
@@ -122,20 +122,21 @@ Color parseColor(std::string_view text, const std::string& where) {
       return named;
     }
   }
-  detail::reject("color = " + detail::quoted(text),
-                 "a color such as \"#1f77b4\", \"C0\" to \"C7\" or \"red\"", where);
+  detail::base::reject("color = " + detail::base::quoted(text),
+                                     "a color such as \"#1f77b4\", \"C0\" to \"C7\" or \"red\"",
+                                     where);
 }
 
 Color withOpacity(Color color, double opacity, const std::string& where) {
   if (!(opacity >= 0 && opacity <= 1)) {
-    detail::reject("opacity = " + std::to_string(opacity), "0 to 1", where);
+    detail::base::reject("opacity = " + std::to_string(opacity), "0 to 1", where);
   }
   color.alpha *= opacity;
   return color;
 }
 
 double relativeLuminance(const Color& color) {
-  return detail::relativeLuminance(color.red, color.green, color.blue);
+  return detail::values::relativeLuminance(color.red, color.green, color.blue);
 }
 
 Color textColorOn(const Color& background) {

@@ -47,7 +47,7 @@ double part(unsigned rgb, int shift) {
 Colormap::Colormap(std::string_view name, const std::string& where) {
   constexpr std::string_view kReversed = "_r";
   std::string_view base = name;
-  if (base.size() > kReversed.size() && detail::endsWith(base, kReversed)) {
+  if (base.size() > kReversed.size() && detail::base::endsWith(base, kReversed)) {
     reversed_ = true;
     base.remove_suffix(kReversed.size());
   }
@@ -59,8 +59,8 @@ Colormap::Colormap(std::string_view name, const std::string& where) {
     }
     known += (known.empty() ? "\"" : ", \"") + std::string(candidate) + "\"";
   }
-  detail::reject("colormap = " + detail::quoted(name),
-                 "one of " + known + ", with \"_r\" to reverse it", where);
+  detail::base::reject("colormap = " + detail::base::quoted(name),
+                                     "one of " + known + ", with \"_r\" to reverse it", where);
 }
 
 Color Colormap::at(double fraction) const {

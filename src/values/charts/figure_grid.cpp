@@ -67,10 +67,11 @@ PngImage draw(const FigureGridModel& model) {
 FigureGrid::FigureGrid(const std::vector<Figure>& figures, FigureGridOptions options) {
   const std::string where = "FigureGrid";
   if (figures.empty()) {
-    detail::reject("no figures", "at least one", where);
+    detail::base::reject("no figures", "at least one", where);
   }
   if (options.columns < 1) {
-    detail::reject("columns = " + std::to_string(options.columns), "at least 1", where);
+    detail::base::reject("columns = " + std::to_string(options.columns), "at least 1",
+                                       where);
   }
   figure::checkCanvas(options.width, options.height, options.dpi, where);
   FigureGridModel model;
@@ -81,11 +82,12 @@ FigureGrid::FigureGrid(const std::vector<Figure>& figures, FigureGridOptions opt
   }
   const figure::Rect cell = cellOf(model, 0, titleHeight(model.options));
   if (cell.width < kLeastCell || cell.height < kLeastCell) {
-    detail::reject(std::to_string(static_cast<int>(cell.width)) + " x " +
-                       std::to_string(static_cast<int>(cell.height)) + " pixels for each of " +
-                       std::to_string(figures.size()) + " figures in " +
-                       std::to_string(model.options.columns) + " columns",
-                   "at least 64 pixels to a side", where);
+    detail::base::reject(std::to_string(static_cast<int>(cell.width)) + " x " +
+                                           std::to_string(static_cast<int>(cell.height)) +
+                                           " pixels for each of " + std::to_string(figures.size()) +
+                                           " figures in " + std::to_string(model.options.columns) +
+                                           " columns",
+                                       "at least 64 pixels to a side", where);
   }
   model_ = std::make_shared<const FigureGridModel>(std::move(model));
 }

@@ -14,9 +14,9 @@ std::vector<double> numbersOf(const TensorView& view) {
   const TensorView rowMajor = view.isContiguous() ? view : view.copy();
   std::vector<double> numbers;
   numbers.reserve(static_cast<std::size_t>(rowMajor.numel()));
-  detail::visitElements(rowMajor, [&](const auto* elements) {
+  detail::values::visitElements(rowMajor, [&](const auto* elements) {
     for (std::int64_t i = 0; i < rowMajor.numel(); ++i) {
-      numbers.push_back(detail::widen<double>(elements[i]));
+      numbers.push_back(detail::base::widen<double>(elements[i]));
     }
   });
   return numbers;

@@ -248,20 +248,20 @@ void drawFigure(const FigureModel& model, const Rect& cell, Canvas* canvas) {
 }
 
 PngImage encoded(Canvas* canvas) {
-  const Pixels pixels = canvas->pixels();
-  return {pixels.width, pixels.height, encodePng(pixels)};
+  const detail::values::Pixels pixels = canvas->pixels();
+  return {pixels.width, pixels.height, detail::values::encodePng(pixels)};
 }
 
 void checkCanvas(int width, int height, double dpi, const std::string& where) {
   constexpr int kLeast = 64;
   constexpr int kMost = 8192;
   if (std::min(width, height) < kLeast || std::max(width, height) > kMost) {
-    detail::reject(
+    detail::base::reject(
         "a size of " + std::to_string(width) + " x " + std::to_string(height) + " pixels",
         "64 to 8192 pixels to a side", where);
   }
   if (!(dpi >= 20 && dpi <= 1200)) {
-    detail::reject("dpi = " + std::to_string(dpi), "20 to 1200", where);
+    detail::base::reject("dpi = " + std::to_string(dpi), "20 to 1200", where);
   }
 }
 

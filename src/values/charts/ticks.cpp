@@ -12,9 +12,9 @@
 namespace steptape::figure {
 namespace {
 
-using detail::decades;
-using detail::kTickTolerance;
-using detail::niceStep;
+using detail::base::decades;
+using detail::base::kTickTolerance;
+using detail::base::niceStep;
 
 /// The typographic minus, as wide as a plus; a hyphen is hard to see next to digits.
 constexpr const char* kMinus = "\u2212";
@@ -88,7 +88,8 @@ std::vector<double> linearTicks(double min, double max, int maxCount, double min
 }
 
 std::vector<Label> numberLabels(const std::vector<double>& values) {
-  const detail::ScaledNumbers scaled = detail::scaledNumbers(values);
+  const detail::base::ScaledNumbers scaled =
+      detail::base::scaledNumbers(values);
   const bool isPower = scaled.exponent != 0 && *scaled.suffix == '\0';
   const Label unit =
       isPower ? Label{kTimesTen, integerText(scaled.exponent)} : Label{scaled.suffix, ""};

@@ -13,7 +13,7 @@
 #include "base/utf8.h"
 #include "values/kinds/reject.h"
 
-namespace steptape {
+namespace steptape::detail::values {
 namespace {
 
 constexpr char kExperimentTag[] = "_hparams_/experiment";
@@ -27,10 +27,10 @@ class UniqueNames {
 
   void add(const std::string& name) {
     if (name.empty()) {
-      detail::reject(std::string(kind_) + " without a name", "a name");
+      base::reject(std::string(kind_) + " without a name", "a name");
     }
     if (!seen_.insert(name).second) {
-      detail::reject(std::string(kind_) + " " + detail::quoted(name) + " twice", "distinct names");
+      base::reject(std::string(kind_) + " " + base::quoted(name) + " twice", "distinct names");
     }
   }
 
@@ -46,29 +46,28 @@ const char* typeName(const HparamValue& value) {
 
 std::string textOf(const HparamValue& value) {
   if (const auto* text = std::get_if<std::string>(&value.value())) {
-    return detail::quoted(*text);
+    return base::quoted(*text);
   }
   if (const auto* truth = std::get_if<bool>(&value.value())) {
     return *truth ? "true" : "false";
   }
-  return detail::jsonNumber(std::get<double>(value.value()));
+  return base::jsonNumber(std::get<double>(value.value()));
 }
 
 void checkDomain(const HparamInfo& info) {
   if (info.interval && !info.discrete.empty()) {
-    detail::reject("discrete values and an interval for " + detail::quoted(info.name),
-                   "one of them");
+    base::reject("discrete values and an interval for " + base::quoted(info.name), "one of them");
   }
   if (info.interval && !(info.interval->first <= info.interval->second)) {
-    detail::reject("the interval " + textOf(info.interval->first) + " to " +
-                       textOf(info.interval->second) + " for " + detail::quoted(info.name),
-                   "the least value first");
+    base::reject("the interval " + textOf(info.interval->first) + " to " +
+                     textOf(info.interval->second) + " for " + base::quoted(info.name),
+                 "the least value first");
   }
   for (const HparamValue& value : info.discrete) {
     if (value.value().index() != info.discrete.front().value().index()) {
-      detail::reject(std::string(typeName(info.discrete.front())) + " and " + typeName(value) +
-                         " among the discrete values of " + detail::quoted(info.name),
-                     "values of one type");
+      base::reject(std::string(typeName(info.discrete.front())) + " and " + typeName(value) +
+                       " among the discrete values of " + base::quoted(info.name),
+                   "values of one type");
     }
   }
 }
@@ -90,16 +89,16 @@ void checkInDomain(const HparamValue& value, const HparamInfo& info) {
     const auto* number = std::get_if<double>(&value.value());
     if (number == nullptr ||
         !(info.interval->first <= *number && *number <= info.interval->second)) {
-      detail::reject(detail::quoted(info.name) + " = " + textOf(value),
-                     textOf(info.interval->first) + " to " + textOf(info.interval->second) +
-                         ", as the experiment record says");
+      base::reject(base::quoted(info.name) + " = " + textOf(value),
+                   textOf(info.interval->first) + " to " + textOf(info.interval->second) +
+                       ", as the experiment record says");
     }
     return;
   }
   const auto isValue = [&](const HparamValue& allowed) { return allowed.value() == value.value(); };
   if (!info.discrete.empty() && std::none_of(info.discrete.begin(), info.discrete.end(), isValue)) {
-    detail::reject(
-        detail::quoted(info.name) + " = " + textOf(value),
+    base::reject(
+        base::quoted(info.name) + " = " + textOf(value),
         "one of the " + std::to_string(info.discrete.size()) + " values in the experiment record");
   }
 }
@@ -118,7 +117,7 @@ event::Value metadataValue(const char* tag, const HparamsContent& content) {
 
 HparamValue storable(const HparamValue& value) {
   if (const auto* text = std::get_if<std::string>(&value.value())) {
-    return replaceInvalidUtf8(*text);
+    return base::replaceInvalidUtf8(*text);
   }
   const auto* number = std::get_if<double>(&value.value());
   if (number == nullptr || std::isfinite(*number)) {
@@ -132,7 +131,7 @@ HparamValue storable(const HparamValue& value) {
 void checkHparams(const Hparams& hparams, const HparamMetrics& metrics,
                   const HparamsOptions& options) {
   if (hparams.empty()) {
-    detail::reject("no hyperparameters", "at least one");
+    base::reject("no hyperparameters", "at least one");
   }
   UniqueNames names("hyperparameter");
   for (const auto& hparam : hparams) {
@@ -157,17 +156,17 @@ void checkHparams(const Hparams& hparams, const HparamMetrics& metrics,
 
 event::Value hparamsExperimentValue(const HparamsExperiment& experiment) {
   HparamsExperiment repaired = experiment;
-  repaired.description = replaceInvalidUtf8(repaired.description);
+  repaired.description = base::replaceInvalidUtf8(repaired.description);
   for (HparamInfo& info : repaired.hparams) {
-    info.name = replaceInvalidUtf8(info.name);
-    info.displayName = replaceInvalidUtf8(info.displayName);
-    info.description = replaceInvalidUtf8(info.description);
+    info.name = base::replaceInvalidUtf8(info.name);
+    info.displayName = base::replaceInvalidUtf8(info.displayName);
+    info.description = base::replaceInvalidUtf8(info.description);
     std::transform(info.discrete.begin(), info.discrete.end(), info.discrete.begin(), storable);
   }
   for (HparamMetricInfo& metric : repaired.metrics) {
-    metric.tag = replaceInvalidUtf8(metric.tag);
-    metric.displayName = replaceInvalidUtf8(metric.displayName);
-    metric.description = replaceInvalidUtf8(metric.description);
+    metric.tag = base::replaceInvalidUtf8(metric.tag);
+    metric.displayName = base::replaceInvalidUtf8(metric.displayName);
+    metric.description = base::replaceInvalidUtf8(metric.description);
   }
   return metadataValue(kExperimentTag, std::move(repaired));
 }
@@ -176,9 +175,9 @@ event::Value sessionStartValue(const Hparams& hparams, const std::string& groupN
                                double startTime) {
   HparamsSessionStart start;
   for (const auto& [name, value] : hparams) {
-    start.hparams.emplace_back(replaceInvalidUtf8(name), storable(value));
+    start.hparams.emplace_back(base::replaceInvalidUtf8(name), storable(value));
   }
-  start.groupName = replaceInvalidUtf8(groupName);
+  start.groupName = base::replaceInvalidUtf8(groupName);
   start.startTime = startTime;
   return metadataValue(kSessionStartTag, std::move(start));
 }
@@ -187,4 +186,4 @@ event::Value sessionEndValue(SessionStatus status, double endTime) {
   return metadataValue(kSessionEndTag, HparamsSessionEnd{status, endTime});
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::values

@@ -11,7 +11,7 @@
 #include "steptape/events/hparams_content.h"
 #include "steptape/values/value_options.h"
 
-namespace steptape {
+namespace steptape::detail::values {
 
 /// Checks the arguments of addHparams().
 ///
@@ -56,4 +56,4 @@ STEPTAPE_EXPORT event::Value sessionStartValue(const Hparams& hparams, const std
 /// @source  As hparamsExperimentValue().
 STEPTAPE_EXPORT event::Value sessionEndValue(SessionStatus status, double endTime);
 
-}  // namespace steptape
+}  // namespace steptape::detail::values

@@ -5,7 +5,7 @@
 
 #include "base/got_expected.h"
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 
 // Errors of this layer begin with "got". The writer adds the call and the tag.
 
@@ -13,4 +13,4 @@ namespace steptape::detail {
 /// also holds a tag, names and an envelope.
 inline constexpr std::int64_t kMaxPayload = (std::int64_t{1} << 31) - (1 << 20);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <vector>
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 namespace {
 
 /// `value` / 10^decimals. Integer arithmetic does not depend on the locale.
@@ -76,4 +76,4 @@ std::string codeSpan(std::string name) {
   return joined(linesOf(name), "`");
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

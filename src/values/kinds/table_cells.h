@@ -6,7 +6,7 @@
 
 #include "steptape/base/export.h"
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 
 inline constexpr double kBytesPerMegabyte = 1e6;
 
@@ -38,4 +38,4 @@ STEPTAPE_EXPORT std::string brokenText(const std::string& text);
 /// as they are.
 STEPTAPE_EXPORT std::string codeSpan(std::string name);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

@@ -4,18 +4,18 @@
 #include "base/got_expected.h"
 #include "base/shortest_double.h"
 
-namespace steptape {
+namespace steptape::detail::values {
 
 void checkTag(std::string_view tag) {
   if (tag.empty()) {
-    detail::reject("an empty string", "a name such as \"loss/train\"", "tag");
+    base::reject("an empty string", "a name such as \"loss/train\"", "tag");
   }
 }
 
-std::string detail::percentileSuffix(double percentile) {
+std::string percentileSuffix(double percentile) {
   std::string suffix = "/p";
-  appendShortestDouble(&suffix, percentile);
+  base::appendShortestDouble(&suffix, percentile);
   return suffix;
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::values

@@ -6,7 +6,7 @@
 
 #include "steptape/base/export.h"
 
-namespace steptape {
+namespace steptape::detail::values {
 
 /// Checks that `tag` can name a series. Only the empty tag cannot. Tags are stored verbatim, and
 /// '/' groups them on TensorBoard's page.
@@ -14,8 +14,6 @@ namespace steptape {
 /// @throws  Error(kInvalidArgument) if `tag` is empty.
 /// @threads Thread-safe.
 STEPTAPE_EXPORT void checkTag(std::string_view tag);
-
-namespace detail {
 
 /// Returns the group in which TensorBoard's scalars page shows `tag`: the part before its first
 /// '/'.
@@ -29,6 +27,4 @@ inline std::string groupOf(std::string_view tag) {
 /// @threads Thread-safe.
 STEPTAPE_EXPORT std::string percentileSuffix(double percentile);
 
-}  // namespace detail
-
-}  // namespace steptape
+}  // namespace steptape::detail::values

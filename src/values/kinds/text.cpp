@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "values/kinds/reject.h"
 
-namespace steptape {
+namespace steptape::detail::values {
 namespace {
 
 void appendCell(const std::string& cell, std::string* out) {
@@ -37,8 +37,8 @@ void appendRow(const std::vector<std::string>& cells, std::string* out) {
 void checkRow(const std::vector<std::vector<std::string>>& rows, std::size_t i,
               std::size_t columns) {
   if (rows[i].size() != columns) {
-    detail::reject(std::to_string(rows[i].size()) + " cells in row " + std::to_string(i),
-                   std::to_string(columns));
+    base::reject(std::to_string(rows[i].size()) + " cells in row " + std::to_string(i),
+                 std::to_string(columns));
   }
 }
 
@@ -59,14 +59,14 @@ event::Value textValue(std::string tag, std::string markdown, event::SummaryMeta
 
 event::Tensor textTable(const std::vector<std::string>& rows) {
   if (rows.empty()) {
-    detail::reject("no rows", "at least one");
+    base::reject("no rows", "at least one");
   }
   return stringTensor({static_cast<std::int64_t>(rows.size())}, rows);
 }
 
 event::Tensor textTable(const std::vector<std::vector<std::string>>& rows) {
   if (rows.empty() || rows[0].empty()) {
-    detail::reject(rows.empty() ? "no rows" : "no cells in row 0", "at least one");
+    base::reject(rows.empty() ? "no rows" : "no cells in row 0", "at least one");
   }
   const std::size_t columns = rows[0].size();
   std::vector<std::string> cells;
@@ -84,8 +84,8 @@ event::Value textTableValue(std::string tag, event::Tensor table, event::Summary
   metadata.pluginContent.clear();
   metadata.dataClass = event::DataClass::kTensor;
   for (std::string& text : table.strings) {
-    if (!isValidUtf8(text)) {
-      text = replaceInvalidUtf8(text);
+    if (!base::isValidUtf8(text)) {
+      text = base::replaceInvalidUtf8(text);
     }
   }
   return {std::move(tag), std::move(table), std::move(metadata)};
@@ -94,7 +94,7 @@ event::Value textTableValue(std::string tag, event::Tensor table, event::Summary
 std::string markdownTable(const std::vector<std::string>& header,
                           const std::vector<std::vector<std::string>>& rows) {
   if (header.empty()) {
-    detail::reject("an empty header", "a title per column");
+    base::reject("an empty header", "a title per column");
   }
   std::string table;
   appendRow(header, &table);
@@ -106,4 +106,4 @@ std::string markdownTable(const std::vector<std::string>& header,
   return table;
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::values

@@ -7,7 +7,7 @@
 #include "steptape/base/export.h"
 #include "steptape/events/event.h"
 
-namespace steptape {
+namespace steptape::detail::values {
 
 /// Makes the value that TensorBoard's text page shows.
 ///
@@ -56,4 +56,4 @@ STEPTAPE_EXPORT event::Value textTableValue(std::string tag, event::Tensor table
 STEPTAPE_EXPORT std::string markdownTable(const std::vector<std::string>& header,
                                           const std::vector<std::vector<std::string>>& rows);
 
-}  // namespace steptape
+}  // namespace steptape::detail::values

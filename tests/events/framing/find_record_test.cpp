@@ -57,7 +57,7 @@ TEST(FindRecord, FindsTheRecordAfterADamagedLength) {
 
 TEST(FindRecord, FindsTheRecordAfterDamagedData) {
   std::string bytes = framed("one") + framed("two") + framed("three");
-  bytes[framed("one").size() + kHeaderBytes] ^= 1;
+  bytes[framed("one").size() + detail::events::kHeaderBytes] ^= 1;
   EXPECT_THAT(readAll(bytes).payloads, ElementsAre("one", "three"));
 }
 
@@ -100,7 +100,8 @@ TEST(FindRecord, ContinuesTheSearchWhenTheFileHasGrown) {
   RecordReader reader(&source);
   EXPECT_EQ(reader.findRecord(0), ReadOutcome::kTruncated);
   // The last bytes may be the start of a header.
-  EXPECT_EQ(reader.offset(), std::strlen("damage without a record") - (kHeaderBytes - 1));
+  EXPECT_EQ(reader.offset(),
+            std::strlen("damage without a record") - (detail::events::kHeaderBytes - 1));
   source.append(framed("one"));
   EXPECT_EQ(reader.findRecord(reader.offset()), ReadOutcome::kRecord);
   std::string_view payload;
@@ -185,7 +186,7 @@ TEST(FindRecord, FindsALongRecordRightAfterTheDamage) {
   const MemoryByteSource source(header(70 << 20) + record);
   RecordReader reader(&source);
   EXPECT_EQ(reader.findRecord(0), ReadOutcome::kRecord);
-  EXPECT_EQ(reader.offset(), kHeaderBytes);
+  EXPECT_EQ(reader.offset(), detail::events::kHeaderBytes);
 }
 
 }  // namespace

@@ -10,13 +10,13 @@ namespace steptape {
 namespace {
 
 TEST(RecordBuffer, FramesAPayloadAsTensorFlowDoes) {
-  RecordBuffer buffer;
+  detail::events::RecordBuffer buffer;
   buffer.append(goldenVersionPayload());
   EXPECT_EQ(buffer.bytes(), goldenVersionRecord());
 }
 
 TEST(RecordBuffer, FramesAPayloadThatIsBuiltInPlace) {
-  RecordBuffer buffer;
+  detail::events::RecordBuffer buffer;
   std::string* out = buffer.beginRecord();
   out->append(goldenVersionPayload().substr(0, 5));
   out->append(goldenVersionPayload().substr(5));
@@ -25,9 +25,9 @@ TEST(RecordBuffer, FramesAPayloadThatIsBuiltInPlace) {
 }
 
 TEST(RecordBuffer, KeepsRecordsInOrder) {
-  RecordBuffer one;
+  detail::events::RecordBuffer one;
   one.append("one");
-  RecordBuffer both;
+  detail::events::RecordBuffer both;
   both.append("one");
   both.append(goldenVersionPayload());
   EXPECT_EQ(both.bytes(), std::string(one.bytes()) + goldenVersionRecord());
@@ -35,14 +35,14 @@ TEST(RecordBuffer, KeepsRecordsInOrder) {
 }
 
 TEST(RecordBuffer, AcceptsAnEmptyPayload) {
-  RecordBuffer buffer;
+  detail::events::RecordBuffer buffer;
   buffer.append("");
-  EXPECT_EQ(buffer.bytes().size(), kFramingBytes);
+  EXPECT_EQ(buffer.bytes().size(), detail::events::kFramingBytes);
   EXPECT_EQ(buffer.records(), 1u);
 }
 
 TEST(RecordBuffer, LeavesNoTraceOfACanceledRecord) {
-  RecordBuffer buffer;
+  detail::events::RecordBuffer buffer;
   buffer.append(goldenVersionPayload());
   buffer.beginRecord()->append("half a payl");
   buffer.cancelRecord();
@@ -51,7 +51,7 @@ TEST(RecordBuffer, LeavesNoTraceOfACanceledRecord) {
 }
 
 TEST(RecordBuffer, IsEmptyAfterClearAndUsableAgain) {
-  RecordBuffer buffer;
+  detail::events::RecordBuffer buffer;
   buffer.append("something");
   buffer.clear();
   EXPECT_TRUE(buffer.bytes().empty());
@@ -61,7 +61,7 @@ TEST(RecordBuffer, IsEmptyAfterClearAndUsableAgain) {
 }
 
 TEST(RecordBuffer, KeepsItsMemoryWhenCleared) {
-  RecordBuffer buffer;
+  detail::events::RecordBuffer buffer;
   buffer.append(std::string(1000, 'x'));
   const char* const memory = buffer.bytes().data();
   buffer.clear();
@@ -70,7 +70,7 @@ TEST(RecordBuffer, KeepsItsMemoryWhenCleared) {
 }
 
 TEST(RecordBuffer, HandsOutItsRecords) {
-  RecordBuffer buffer;
+  detail::events::RecordBuffer buffer;
   buffer.append(goldenVersionPayload());
   EXPECT_EQ(buffer.take(), goldenVersionRecord());
   EXPECT_TRUE(buffer.bytes().empty());

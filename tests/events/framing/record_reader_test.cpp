@@ -93,9 +93,9 @@ TEST_F(RecordReaderTest, CountsTheBytesOfWholeRecords) {
   write("one");
   write("three");
   read();
-  EXPECT_EQ(reader_.offset(), kFramingBytes + 3);
+  EXPECT_EQ(reader_.offset(), detail::events::kFramingBytes + 3);
   read();
-  EXPECT_EQ(reader_.offset(), 2 * kFramingBytes + 8);
+  EXPECT_EQ(reader_.offset(), 2 * detail::events::kFramingBytes + 8);
 }
 
 TEST_F(RecordReaderTest, ReadsRecordsLongerThanItsBuffer) {
@@ -150,7 +150,7 @@ TEST_F(RecordReaderTest, WaitsForTheRestOfARecordCutAtAnyByte) {
 
 TEST_F(RecordReaderTest, ReportsTheBytesThatATruncatedRecordLacks) {
   write("one");
-  writeRaw(framed("second").substr(0, kHeaderBytes + 2));
+  writeRaw(framed("second").substr(0, detail::events::kHeaderBytes + 2));
   read();
   EXPECT_EQ(read(), "<truncated>");
   EXPECT_EQ(reader_.lastError().code(), ErrorCode::kDataLoss);
@@ -220,7 +220,7 @@ TEST_F(RecordReaderTest, DoesNotTakeABlockOfZerosForRecords) {
 }
 
 TEST_F(RecordReaderTest, StaysCorruptWhateverFollows) {
-  writeRaw(std::string(kHeaderBytes, 'x'));
+  writeRaw(std::string(detail::events::kHeaderBytes, 'x'));
   EXPECT_EQ(read(), "<corrupt>");
   const std::string first = message();
   write("a good record");
@@ -229,7 +229,7 @@ TEST_F(RecordReaderTest, StaysCorruptWhateverFollows) {
 }
 
 TEST_F(RecordReaderTest, RefusesALengthThatNoMessageHas) {
-  writeRaw(header(kMaxPayloadBytes + 1));
+  writeRaw(header(detail::events::kMaxPayloadBytes + 1));
   EXPECT_EQ(read(), "<corrupt>");
   EXPECT_EQ(message(),
             "record too long: got 2147483648 bytes; expected at most 2147483647 at offset 0 of "
@@ -253,7 +253,8 @@ class MeasuringByteSource final : public ByteSource {
 };
 
 TEST_F(RecordReaderTest, AllocatesForTheBytesThatCameNotForTheLengthThatWasSaid) {
-  const MeasuringByteSource source(header(kMaxPayloadBytes) + std::string(1000, 'x'));
+  const MeasuringByteSource source(header(detail::events::kMaxPayloadBytes) +
+                                   std::string(1000, 'x'));
   RecordReader reader(&source);
   EXPECT_EQ(readFrom(reader), "<truncated>");
   EXPECT_LE(source.longestRead, 1024u * 1024);

@@ -8,7 +8,7 @@
 
 #include <gmock/gmock.h>
 
-namespace steptape::detail {
+namespace steptape::detail::events {
 namespace {
 
 using ::testing::ElementsAre;
@@ -89,4 +89,4 @@ TEST(AddMetadata, KeepsFieldsItDoesNotKnow) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::events

@@ -13,13 +13,13 @@ using ::testing::HasSubstr;
 
 std::string encoded(const event::Event& event) {
   std::string bytes;
-  encodeEvent(event, &bytes);
+  detail::events::encodeEvent(event, &bytes);
   return bytes;
 }
 
 event::Event decoded(const std::string& bytes) {
   event::Event event;
-  const Status status = decodeEvent(bytes, &event);
+  const Status status = detail::events::decodeEvent(bytes, &event);
   EXPECT_TRUE(status.ok()) << status.message();
   return event;
 }
@@ -53,7 +53,7 @@ TEST(EventCodec, AppendsToExistingBytes) {
   event::Event event;
   event.step = 1;
   std::string bytes = "kept";
-  encodeEvent(event, &bytes);
+  detail::events::encodeEvent(event, &bytes);
   EXPECT_EQ(bytes, "kept\x10\x01");
 }
 
@@ -168,7 +168,7 @@ TEST(EventCodec, SkipsFieldsItDoesNotKnow) {
 
 TEST(EventCodec, RejectsOtherBytes) {
   event::Event event;
-  const Status status = decodeEvent("\x10", &event);  // a step without its number
+  const Status status = detail::events::decodeEvent("\x10", &event);  // a step without its number
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.code(), ErrorCode::kDataLoss);
   EXPECT_EQ(status.message(), "record: got 1 other bytes; expected a tensorflow.Event message");
@@ -183,12 +183,12 @@ TEST(EventCodec, TakesTheTagOfOldWritersFromTheNodesName) {
 TEST(EventCodec, NamesFormatsThatAreFramedAlike) {
   event::Event event;
   // tf.train.Example: features, a map, of texts.
-  const Status example = decodeEvent("\x0a\x05\x0a\x03\x0a\x01x", &event);
+  const Status example = detail::events::decodeEvent("\x0a\x05\x0a\x03\x0a\x01x", &event);
   EXPECT_EQ(
       example.message(),
       "record: got a tf.train.Example or another message; expected a tensorflow.Event message");
   // VisualDL's Record: values, each with its number first.
-  const Status visual = decodeEvent("\x0a\x07\x08\x01\x12\x03tag", &event);
+  const Status visual = detail::events::decodeEvent("\x0a\x07\x08\x01\x12\x03tag", &event);
   EXPECT_EQ(visual.message(),
             "record: got a record of VisualDL; expected a tensorflow.Event message");
 }

@@ -30,7 +30,7 @@ class GoldenFile : public ::testing::TestWithParam<const char*> {
     std::string_view payload;
     while (reader.next(&payload) == ReadOutcome::kRecord) {
       event::Event event;
-      const Status status = decodeEvent(payload, &event);
+      const Status status = detail::events::decodeEvent(payload, &event);
       ASSERT_TRUE(status.ok()) << status.message();
       events_.push_back(event);
     }

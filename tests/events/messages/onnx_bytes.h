@@ -13,13 +13,13 @@ namespace steptape {
 
 inline std::string bytesField(std::uint32_t field, std::string_view bytes) {
   std::string out;
-  detail::appendBytesField(&out, field, bytes);
+  detail::events::appendBytesField(&out, field, bytes);
   return out;
 }
 
 inline std::string numberField(std::uint32_t field, std::uint64_t value) {
   std::string out;
-  detail::appendVarintField(&out, field, value);
+  detail::events::appendVarintField(&out, field, value);
   return out;
 }
 

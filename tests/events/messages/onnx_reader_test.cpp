@@ -29,8 +29,8 @@ using ::testing::HasSubstr;
 using IntegerList = std::vector<std::int64_t>;
 
 template <typename T>
-const T& attribute(const OnnxNode& node, const std::string& name) {
-  for (const OnnxAttribute& candidate : node.attributes) {
+const T& attribute(const detail::events::OnnxNode& node, const std::string& name) {
+  for (const detail::events::OnnxAttribute& candidate : node.attributes) {
     if (candidate.name == name) {
       return std::get<T>(candidate.value);
     }
@@ -39,13 +39,13 @@ const T& attribute(const OnnxNode& node, const std::string& name) {
 }
 
 std::string parseError(const std::string& bytes) {
-  const Error error = errorOf([&] { parseOnnxModel(bytes, "m"); });
+  const Error error = errorOf([&] { detail::events::parseOnnxModel(bytes, "m"); });
   EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument) << error.what();
   return error.what();
 }
 
 std::string readError(const std::string& path) {
-  const Error error = errorOf([&] { readOnnxModel(path); });
+  const Error error = errorOf([&] { detail::events::readOnnxModel(path); });
   EXPECT_EQ(error.code(), ErrorCode::kIoError) << error.what();
   return error.what();
 }
@@ -57,7 +57,8 @@ std::string refusal(const std::string& got) {
 
 // Counts and names as the package onnx 1.23.2 reads them; see tests/golden/README.md.
 TEST(OnnxReader, ReadsAModelOfPyTorch) {
-  const OnnxModel model = readOnnxModel(goldenModelPath("resnet.onnx"));
+  const detail::events::OnnxModel model =
+      detail::events::readOnnxModel(goldenModelPath("resnet.onnx"));
   EXPECT_EQ(model.source, goldenModelPath("resnet.onnx"));
   EXPECT_EQ(model.irVersion, 8);
   EXPECT_EQ(model.producerName, "pytorch");
@@ -74,7 +75,7 @@ TEST(OnnxReader, ReadsAModelOfPyTorch) {
   EXPECT_EQ(model.graph.initializers[0].type, event::TensorType::kFloat);
   EXPECT_EQ(model.graph.initializers[0].shape, (event::GraphShape{4, 3, 3, 3}));
 
-  const OnnxNode& conv = model.graph.nodes[0];
+  const detail::events::OnnxNode& conv = model.graph.nodes[0];
   EXPECT_EQ(conv.name, "/conv1/Conv");
   EXPECT_EQ(conv.opType, "Conv");
   EXPECT_EQ(conv.domain, "");
@@ -86,11 +87,12 @@ TEST(OnnxReader, ReadsAModelOfPyTorch) {
 }
 
 TEST(OnnxReader, ReadsTheGraphsWithinOperators) {
-  const OnnxModel model = readOnnxModel(goldenModelPath("control_flow.onnx"));
+  const detail::events::OnnxModel model =
+      detail::events::readOnnxModel(goldenModelPath("control_flow.onnx"));
   ASSERT_EQ(model.graph.nodes.size(), 2U);
   EXPECT_EQ(attribute<std::string>(model.graph.nodes[0], "value"), "()");
   ASSERT_EQ(model.graph.nodes[1].attributes.size(), 1U);
-  const OnnxAttribute& body = model.graph.nodes[1].attributes[0];
+  const detail::events::OnnxAttribute& body = model.graph.nodes[1].attributes[0];
   EXPECT_EQ(body.name, "body");
   ASSERT_EQ(body.graphs.size(), 1U);
   EXPECT_EQ(body.graphs[0].nodes.size(), 6U);
@@ -104,7 +106,7 @@ TEST(OnnxReader, ReadsEveryKindOfAttribute) {
   };
   const std::string one("\x00\x00\x80\x3F", 4);  // 1.0 as binary32
   const std::string tensor = numberField(1, 3) + numberField(1, 4);
-  const OnnxModel model = parseOnnxModel(
+  const detail::events::OnnxModel model = detail::events::parseOnnxModel(
       onnxModel(bytesField(
           1, attributeBytes("f", 1, "\x15" + one) + attributeBytes("s", 3, bytesField(4, "text")) +
                  attributeBytes("floats", 6, bytesField(7, one + one)) +
@@ -114,7 +116,7 @@ TEST(OnnxReader, ReadsEveryKindOfAttribute) {
                  attributeBytes("tensors", 9, bytesField(10, tensor) + bytesField(10, "")) +
                  attributeBytes("sparse", 11, bytesField(22, numberField(3, 9))))),
       "m");
-  const OnnxNode& node = model.graph.nodes.at(0);
+  const detail::events::OnnxNode& node = model.graph.nodes.at(0);
   EXPECT_EQ(attribute<double>(node, "f"), 1.0);
   EXPECT_EQ(attribute<std::string>(node, "s"), "text");
   EXPECT_THAT(attribute<std::vector<double>>(node, "floats"), ElementsAre(1.0, 1.0));
@@ -126,15 +128,16 @@ TEST(OnnxReader, ReadsEveryKindOfAttribute) {
 }
 
 TEST(OnnxReader, KnowsEveryTypeOfOnnx) {
-  const OnnxModel model = readOnnxModel(goldenModelPath("low_bit.onnx"));
+  const detail::events::OnnxModel model =
+      detail::events::readOnnxModel(goldenModelPath("low_bit.onnx"));
   std::map<std::string, std::pair<int, std::string>> types;
-  for (const OnnxValue& value : model.graph.initializers) {
+  for (const detail::events::OnnxValue& value : model.graph.initializers) {
     EXPECT_EQ(value.shape, event::GraphShape{5}) << value.name << ": elements, not bytes";
     types[value.name.substr(0, value.name.find('/'))] = {static_cast<int>(value.type),
                                                          value.otherType};
   }
   const std::pair<int, std::string> none{0, ""};
-  for (const OnnxValue& value : model.graph.inputs) {
+  for (const detail::events::OnnxValue& value : model.graph.inputs) {
     const auto type = std::make_pair(static_cast<int>(value.type), value.otherType);
     EXPECT_EQ(type, types[value.name.substr(0, value.name.find('/'))]) << value.name;
     EXPECT_NE(type, none) << value.name;
@@ -153,18 +156,19 @@ TEST(OnnxReader, KnowsEveryTypeOfOnnx) {
 
 TEST(OnnxReader, NamesATypeThatItDoesNotKnowByItsNumber) {
   const std::string tensor = numberField(1, 3) + numberField(2, 99) + bytesField(8, "w");
-  const OnnxModel model = parseOnnxModel(onnxModel(bytesField(5, tensor)), "m");
+  const detail::events::OnnxModel model =
+      detail::events::parseOnnxModel(onnxModel(bytesField(5, tensor)), "m");
   EXPECT_EQ(model.graph.initializers.at(0).otherType, "ONNX type 99");
 }
 
 TEST(OnnxReader, DistinguishesUnknownSizesFromUnknownRanks) {
   const std::string named =
       bytesField(1, bytesField(2, "batch")) + bytesField(1, numberField(1, 7));
-  const OnnxModel model =
-      parseOnnxModel(onnxModel(bytesField(11, onnxValueInfo("sizes", named)) +
-                               bytesField(11, onnxValueInfo("scalar", "")) +
-                               bytesField(13, bytesField(1, "rank") + bytesField(2, ""))),
-                     "m");
+  const detail::events::OnnxModel model = detail::events::parseOnnxModel(
+      onnxModel(bytesField(11, onnxValueInfo("sizes", named)) +
+                bytesField(11, onnxValueInfo("scalar", "")) +
+                bytesField(13, bytesField(1, "rank") + bytesField(2, ""))),
+      "m");
   EXPECT_EQ(model.graph.inputs.at(0).shape, (event::GraphShape{-1, 7}));
   EXPECT_EQ(model.graph.inputs.at(1).shape, event::GraphShape{});
   EXPECT_EQ(model.graph.valueInfos.at(0).shape, std::nullopt);
@@ -173,7 +177,8 @@ TEST(OnnxReader, DistinguishesUnknownSizesFromUnknownRanks) {
 TEST(OnnxReader, KeepsTheBeginningOfALongText) {
   const std::string engine(100000, 'x');
   const std::string node = bytesField(5, bytesField(4, engine) + numberField(20, 3));
-  const OnnxModel model = parseOnnxModel(onnxModel(bytesField(1, node)), "m");
+  const detail::events::OnnxModel model =
+      detail::events::parseOnnxModel(onnxModel(bytesField(1, node)), "m");
   EXPECT_EQ(std::get<std::string>(model.graph.nodes.at(0).attributes.at(0).value),
             engine.substr(0, 1024));
 }
@@ -182,15 +187,15 @@ TEST(OnnxReader, KeepsTheBeginningOfALongText) {
 TEST(OnnxReader, SkipsWeightsLargerThanProtocolBuffersCanRead) {
   constexpr std::uint64_t kWeights = std::uint64_t{5} << 30;
   std::string tensor = numberField(1, kWeights) + bytesField(8, "w");
-  detail::appendFieldKey(&tensor, 9, detail::WireType::kLengthDelimited);
-  detail::appendVarint(&tensor, kWeights);
+  detail::events::appendFieldKey(&tensor, 9, detail::events::WireType::kLengthDelimited);
+  detail::events::appendVarint(&tensor, kWeights);
   std::string graph;
-  detail::appendFieldKey(&graph, 5, detail::WireType::kLengthDelimited);
-  detail::appendVarint(&graph, tensor.size() + kWeights);
+  detail::events::appendFieldKey(&graph, 5, detail::events::WireType::kLengthDelimited);
+  detail::events::appendVarint(&graph, tensor.size() + kWeights);
   graph += tensor;
   std::string head = numberField(1, 8) + bytesField(8, numberField(2, 17));
-  detail::appendFieldKey(&head, 7, detail::WireType::kLengthDelimited);
-  detail::appendVarint(&head, graph.size() + kWeights);
+  detail::events::appendFieldKey(&head, 7, detail::events::WireType::kLengthDelimited);
+  detail::events::appendVarint(&head, graph.size() + kWeights);
   head += graph;
 
   const testing::TempDir directory;
@@ -201,7 +206,7 @@ TEST(OnnxReader, SkipsWeightsLargerThanProtocolBuffersCanRead) {
 
   rusage before{};
   getrusage(RUSAGE_SELF, &before);
-  const OnnxModel model = readOnnxModel(path);
+  const detail::events::OnnxModel model = detail::events::readOnnxModel(path);
   rusage after{};
   getrusage(RUSAGE_SELF, &after);
 
@@ -215,7 +220,7 @@ TEST(OnnxReader, SkipsWeightsLargerThanProtocolBuffersCanRead) {
 TEST(OnnxReader, RejectsAModelTruncatedAnywhere) {
   const std::string whole = test::contentOf(goldenModelPath("control_flow.onnx"));
   ASSERT_GT(whole.size(), 1000U);
-  EXPECT_NO_THROW(parseOnnxModel(whole, "m"));
+  EXPECT_NO_THROW(detail::events::parseOnnxModel(whole, "m"));
   for (std::size_t size = 0; size < whole.size(); ++size) {
     EXPECT_THAT(parseError(whole.substr(0, size)), EndsWith("; expected a whole ONNX model"))
         << size << " bytes";
@@ -234,7 +239,7 @@ TEST(OnnxReader, RefusesForeignFiles) {
 TEST(OnnxReader, RefusesModelsThatAreIncomplete) {
   EXPECT_EQ(parseError(numberField(1, 8) + bytesField(8, "")), refusal("no graph"));
   EXPECT_EQ(parseError(numberField(1, 8) + bytesField(7, "")), refusal("no operator set"));
-  EXPECT_NO_THROW(parseOnnxModel(numberField(1, 2) + bytesField(7, ""), "m"))
+  EXPECT_NO_THROW(detail::events::parseOnnxModel(numberField(1, 2) + bytesField(7, ""), "m"))
       << "the first versions of the format had no operator sets";
 }
 

@@ -26,7 +26,8 @@ inline bool isSameMetadata(const event::SummaryMetadata& a, const event::Summary
 }
 
 /// Returns how one scalar of the view differs from the decoded value; empty if it does not.
-inline std::string scalarDifference(const detail::ScalarView& scalar, const event::Value& value) {
+inline std::string scalarDifference(const detail::events::ScalarView& scalar,
+                                    const event::Value& value) {
   if (scalar.tag != value.tag) {
     return "the tag";
   }
@@ -34,7 +35,7 @@ inline std::string scalarDifference(const detail::ScalarView& scalar, const even
     return "whether there is metadata";
   }
   event::SummaryMetadata metadata;
-  if (!decodeMetadata(scalar.metadata, &metadata).ok() ||
+  if (!detail::events::decodeMetadata(scalar.metadata, &metadata).ok() ||
       !isSameMetadata(metadata, value.metadata.value_or(event::SummaryMetadata()))) {
     return "the metadata";
   }
@@ -55,8 +56,8 @@ inline std::string scalarDifference(const detail::ScalarView& scalar, const even
 /// The scalars of an event in ScalarEventView.
 struct WalkedEvent {
   explicit WalkedEvent(std::string_view payload) {
-    detail::ScalarEventView view(payload);
-    for (detail::ScalarView scalar; view.next(&scalar);) {
+    detail::events::ScalarEventView view(payload);
+    for (detail::events::ScalarView scalar; view.next(&scalar);) {
       scalars.push_back(scalar);
     }
     isWhole = view.isWhole();
@@ -67,7 +68,7 @@ struct WalkedEvent {
   bool isWhole;
   double wallTime;
   std::int64_t step;
-  std::vector<detail::ScalarView> scalars;
+  std::vector<detail::events::ScalarView> scalars;
 };
 
 /// Returns how ScalarEventView and Protocol Buffers disagree about an event; empty if they agree,
@@ -78,7 +79,7 @@ inline std::string scalarDisagreement(std::string_view payload) {
     return "";
   }
   event::Event event;
-  if (const Status status = decodeEvent(payload, &event); !status.ok()) {
+  if (const Status status = detail::events::decodeEvent(payload, &event); !status.ok()) {
     return "that it is an event: " + status.message();
   }
   if (!hasSameBits(walked.wallTime, event.wallTime)) {

@@ -31,11 +31,11 @@ Scalar asTensor(Scalar scalar) {
 }
 
 std::string encodedByHand(double wallTime, std::int64_t step, const std::vector<Scalar>& scalars) {
-  ScalarEventEncoder encoder;
+  detail::events::ScalarEventEncoder encoder;
   encoder.begin(wallTime, step);
   for (const Scalar& scalar : scalars) {
-    encoder.add(ScalarValueTemplate(scalar.tag, scalar.metadata, scalar.form), scalar.value,
-                scalar.withMetadata);
+    encoder.add(detail::events::ScalarValueTemplate(scalar.tag, scalar.metadata, scalar.form),
+                scalar.value, scalar.withMetadata);
   }
   std::string bytes;
   encoder.finish(&bytes);
@@ -71,7 +71,7 @@ std::string encodedByProtobuf(double wallTime, std::int64_t step,
   event.step = step;
   event.what = summary;
   std::string bytes;
-  encodeEvent(event, &bytes);
+  detail::events::encodeEvent(event, &bytes);
   return bytes;
 }
 
@@ -88,7 +88,7 @@ void expectSameBytes(double wallTime, std::int64_t step, std::vector<Scalar> sca
 
 // The example in docs/event_file_format.md, which TensorBoard shows as 0.5 at step 300.
 TEST(ScalarEventEncoder, GivesTheBytesOfTheFormatsDescription) {
-  RecordBuffer record;
+  detail::events::RecordBuffer record;
   record.append(encodedByHand(1e9, 300, {{"loss", 0.5F, true}}));
   EXPECT_EQ(record.bytes(),
             std::string("\x1b\x00\x00\x00\x00\x00\x00\x00\x1a\x0d\x9e\x13"  // header
@@ -181,8 +181,8 @@ TEST(ScalarEventEncoder, EncodesNoScalarsLikeProtobuf) {
 }
 
 TEST(ScalarEventEncoder, DiscardsTheLastEventWhenItBegins) {
-  const ScalarValueTemplate loss("loss");
-  ScalarEventEncoder encoder;
+  const detail::events::ScalarValueTemplate loss("loss");
+  detail::events::ScalarEventEncoder encoder;
   encoder.begin(1, 1);
   encoder.add(loss, 1, true);
   encoder.begin(1e9, 300);
@@ -197,9 +197,9 @@ TEST(ScalarEventEncoder, DiscardsTheLastEventWhenItBegins) {
 TEST(ScalarEventEncoder, NeedsMetadataWithASimpleValueForItsNamesOnly) {
   event::SummaryMetadata named;
   named.description = "cross-entropy";
-  EXPECT_FALSE(ScalarValueTemplate("loss").hasMetadata());
-  EXPECT_TRUE(ScalarValueTemplate("loss", named).hasMetadata());
-  EXPECT_TRUE(ScalarValueTemplate("loss", {}, ValueForm::kTensor).hasMetadata());
+  EXPECT_FALSE(detail::events::ScalarValueTemplate("loss").hasMetadata());
+  EXPECT_TRUE(detail::events::ScalarValueTemplate("loss", named).hasMetadata());
+  EXPECT_TRUE(detail::events::ScalarValueTemplate("loss", {}, ValueForm::kTensor).hasMetadata());
 }
 
 TEST(ScalarEventEncoder, NeedsAtMost22BytesPerScalarForTenTagsAStep) {
@@ -207,7 +207,8 @@ TEST(ScalarEventEncoder, NeedsAtMost22BytesPerScalarForTenTagsAStep) {
   for (int i = 0; i < 10; ++i) {
     scalars.push_back({"loss/tag" + std::to_string(i), 1, false});  // 9 characters
   }
-  const std::size_t bytes = encodedByHand(1e9, 100'000, scalars).size() + kFramingBytes;
+  const std::size_t bytes =
+      encodedByHand(1e9, 100'000, scalars).size() + detail::events::kFramingBytes;
   EXPECT_LE(bytes, 220u);
 }
 

@@ -18,8 +18,8 @@
 namespace steptape {
 namespace {
 
-using detail::appendBytesField;
-using detail::appendVarintField;
+using detail::events::appendBytesField;
+using detail::events::appendVarintField;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -188,7 +188,7 @@ TEST(ScalarEventView, LeavesSizesOfMoreThanFiveBytesToProtobufWhichRefusesThem) 
   const std::string payload = eventOf(Wire().raw("\x0a" + four + "loss").float32(kSimpleValue, 1));
   expectLeftToProtobuf(payload);
   event::Event event;
-  EXPECT_FALSE(decodeEvent(payload, &event).ok());
+  EXPECT_FALSE(detail::events::decodeEvent(payload, &event).ok());
 }
 
 TEST(ScalarEventView, LeavesEventsThatAreNotASummaryToProtobuf) {
@@ -215,7 +215,7 @@ class RandomEvents {
       summary.values.push_back(value());
     }
     std::string bytes;
-    encodeEvent(event, &bytes);
+    detail::events::encodeEvent(event, &bytes);
     return bytes;
   }
 

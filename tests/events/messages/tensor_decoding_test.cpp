@@ -21,28 +21,28 @@ using ::testing::IsEmpty;
 class TensorBytes {
  public:
   TensorBytes& type(event::TensorType type) {
-    detail::appendVarintField(&bytes_, 1, static_cast<std::uint64_t>(type));
+    detail::events::appendVarintField(&bytes_, 1, static_cast<std::uint64_t>(type));
     return *this;
   }
   TensorBytes& dimension(std::int64_t size) {
     std::string dim;
-    detail::appendVarintField(&dim, 1, static_cast<std::uint64_t>(size));
+    detail::events::appendVarintField(&dim, 1, static_cast<std::uint64_t>(size));
     std::string shape;
-    detail::appendBytesField(&shape, 2, dim);
-    detail::appendBytesField(&bytes_, 2, shape);
+    detail::events::appendBytesField(&shape, 2, dim);
+    detail::events::appendBytesField(&bytes_, 2, shape);
     return *this;
   }
   TensorBytes& varints(std::uint32_t field, const std::vector<std::int64_t>& values) {
     std::string packed;
     for (const std::int64_t value : values) {
-      detail::appendVarint(&packed, static_cast<std::uint64_t>(value));
+      detail::events::appendVarint(&packed, static_cast<std::uint64_t>(value));
     }
-    detail::appendBytesField(&bytes_, field, packed);
+    detail::events::appendBytesField(&bytes_, field, packed);
     return *this;
   }
   template <typename T>
   TensorBytes& fixed(std::uint32_t field, const std::vector<T>& values) {
-    detail::appendBytesField(
+    detail::events::appendBytesField(
         &bytes_, field, {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)});
     return *this;
   }
@@ -50,24 +50,24 @@ class TensorBytes {
   /// Returns an event that holds the tensor under the tag "t".
   std::string event() const {
     std::string value;
-    detail::appendBytesField(&value, 1, "t");
-    detail::appendBytesField(&value, 8, bytes_);
+    detail::events::appendBytesField(&value, 1, "t");
+    detail::events::appendBytesField(&value, 8, bytes_);
     std::string summary;
-    detail::appendBytesField(&summary, 1, value);
+    detail::events::appendBytesField(&summary, 1, value);
     std::string event;
-    detail::appendBytesField(&event, 5, summary);
+    detail::events::appendBytesField(&event, 5, summary);
     return event;
   }
 
   event::Tensor decoded() const {
     event::Event result;
-    const Status status = decodeEvent(event(), &result);
+    const Status status = detail::events::decodeEvent(event(), &result);
     EXPECT_TRUE(status.ok()) << status.message();
     return std::get<event::Tensor>(std::get<event::Summary>(result.what).values.at(0).data);
   }
   std::string failure() const {
     event::Event result;
-    return decodeEvent(event(), &result).message();
+    return detail::events::decodeEvent(event(), &result).message();
   }
 
  private:

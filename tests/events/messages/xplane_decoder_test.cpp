@@ -61,16 +61,16 @@ wire::XSpace makeSpace() {
 
 TEST(XPlaneDecoder, GivesEveryFieldOfAFile) {
   const std::string bytes = makeSpace().SerializeAsString();
-  XSpace space;
-  ASSERT_TRUE(decodeXSpace(bytes, &space).ok());
+  detail::events::XSpace space;
+  ASSERT_TRUE(detail::events::decodeXSpace(bytes, &space).ok());
   EXPECT_THAT(space.errors, ElementsAre("no device"));
   EXPECT_THAT(space.warnings, ElementsAre("dropped"));
   EXPECT_THAT(space.hostNames, ElementsAre("node1"));
   ASSERT_EQ(space.planes.size(), 1u);
-  const XPlane& plane = space.planes[0];
+  const detail::events::XPlane& plane = space.planes[0];
   EXPECT_EQ(plane.id, 1);
   EXPECT_EQ(plane.name, "/host:CPU");
-  const XEventName& name = plane.eventNames.at(5);
+  const detail::events::XEventName& name = plane.eventNames.at(5);
   EXPECT_EQ(name.name, "aten.mm:mm");
   EXPECT_EQ(name.displayName, "aten::mm");
   EXPECT_EQ(plane.text(name.stats.at(0)), "operator");
@@ -85,31 +85,31 @@ TEST(XPlaneDecoder, GivesEveryFieldOfAFile) {
 
 TEST(XPlaneDecoder, GivesEveryFieldOfAnEvent) {
   const std::string bytes = makeSpace().SerializeAsString();
-  XSpace space;
-  ASSERT_TRUE(decodeXSpace(bytes, &space).ok());
-  XEvent event;
-  ASSERT_TRUE(decodeXEvent(space.planes[0].lines[0].events[0], &event).ok());
+  detail::events::XSpace space;
+  ASSERT_TRUE(detail::events::decodeXSpace(bytes, &space).ok());
+  detail::events::XEvent event;
+  ASSERT_TRUE(detail::events::decodeXEvent(space.planes[0].lines[0].events[0], &event).ok());
   EXPECT_EQ(event.nameId, 5);
   EXPECT_EQ(event.offsetPicos, 1000);
   EXPECT_EQ(event.durationPicos, 2000);
   ASSERT_EQ(event.stats.size(), 7u);
-  EXPECT_EQ(event.stats[0].value, XStatValue(0.5));
-  EXPECT_EQ(event.stats[1].value, XStatValue(~std::uint64_t{0}));
-  EXPECT_EQ(event.stats[2].value, XStatValue(std::int64_t{-3}));
-  EXPECT_EQ(event.stats[3].value, XStatValue(std::string("text")));
-  EXPECT_EQ(event.stats[4].value, XStatValue(XStatBytes{"bytes"}));
-  EXPECT_EQ(event.stats[5].value, XStatValue(XStatReference{2}));
+  EXPECT_EQ(event.stats[0].value, detail::events::XStatValue(0.5));
+  EXPECT_EQ(event.stats[1].value, detail::events::XStatValue(~std::uint64_t{0}));
+  EXPECT_EQ(event.stats[2].value, detail::events::XStatValue(std::int64_t{-3}));
+  EXPECT_EQ(event.stats[3].value, detail::events::XStatValue(std::string("text")));
+  EXPECT_EQ(event.stats[4].value, detail::events::XStatValue(detail::events::XStatBytes{"bytes"}));
+  EXPECT_EQ(event.stats[5].value, detail::events::XStatValue(detail::events::XStatReference{2}));
   EXPECT_EQ(event.stats[6].id, 9);
-  EXPECT_EQ(event.stats[6].value, XStatValue(std::int64_t{0}));
+  EXPECT_EQ(event.stats[6].value, detail::events::XStatValue(std::int64_t{0}));
 }
 
 TEST(XPlaneDecoder, ClearsAReusedEvent) {
   const std::string bytes = makeSpace().SerializeAsString();
-  XSpace space;
-  ASSERT_TRUE(decodeXSpace(bytes, &space).ok());
-  XEvent event;
+  detail::events::XSpace space;
+  ASSERT_TRUE(detail::events::decodeXSpace(bytes, &space).ok());
+  detail::events::XEvent event;
   for (const std::string_view each : space.planes[0].lines[0].events) {
-    ASSERT_TRUE(decodeXEvent(each, &event).ok());
+    ASSERT_TRUE(detail::events::decodeXEvent(each, &event).ok());
   }
   EXPECT_EQ(event.nameId, 6);
   EXPECT_EQ(event.offsetPicos, 0);
@@ -118,24 +118,24 @@ TEST(XPlaneDecoder, ClearsAReusedEvent) {
 }
 
 TEST(XPlaneDecoder, ReturnsNoTextForANumberOrAnUnknownName) {
-  XPlane plane;
+  detail::events::XPlane plane;
   EXPECT_EQ(plane.text({1, std::int64_t{5}}), "");
-  EXPECT_EQ(plane.text({1, XStatReference{5}}), "");
+  EXPECT_EQ(plane.text({1, detail::events::XStatReference{5}}), "");
 }
 
 TEST(XPlaneDecoder, RejectsOtherBytes) {
-  XSpace space;
-  const Status text = decodeXSpace("{\"traceEvents\": []}", &space);
+  detail::events::XSpace space;
+  const Status text = detail::events::decodeXSpace("{\"traceEvents\": []}", &space);
   ASSERT_FALSE(text.ok());
   EXPECT_EQ(text.code(), ErrorCode::kDataLoss);
   EXPECT_EQ(text.message(), "xplane: got 19 other bytes; expected a message XSpace");
 
-  const Status plane = decodeXSpace(std::string("\x0a\x03\x1a\x09q", 5), &space);
+  const Status plane = detail::events::decodeXSpace(std::string("\x0a\x03\x1a\x09q", 5), &space);
   ASSERT_FALSE(plane.ok());
   EXPECT_THAT(plane.message(), HasSubstr("got 3 other bytes; expected a message XPlane"));
 
-  XEvent event;
-  const Status status = decodeXEvent(std::string("\x22\x09", 2), &event);
+  detail::events::XEvent event;
+  const Status status = detail::events::decodeXEvent(std::string("\x22\x09", 2), &event);
   ASSERT_FALSE(status.ok());
   EXPECT_THAT(status.message(), HasSubstr("expected a message XEvent"));
 }
@@ -145,10 +145,10 @@ TEST(XPlaneDecoder, RejectsAFileTruncatedWithinAPlane) {
   wire::XSpace whole;
   *whole.add_planes() = makeSpace().planes(0);
   const std::string bytes = whole.SerializeAsString();
-  XSpace space;
-  ASSERT_TRUE(decodeXSpace(bytes, &space).ok());
+  detail::events::XSpace space;
+  ASSERT_TRUE(detail::events::decodeXSpace(bytes, &space).ok());
   for (std::size_t size = 1; size < bytes.size(); ++size) {
-    EXPECT_FALSE(decodeXSpace(bytes.substr(0, size), &space).ok()) << size;
+    EXPECT_FALSE(detail::events::decodeXSpace(bytes.substr(0, size), &space).ok()) << size;
   }
 }
 

@@ -32,7 +32,7 @@ std::vector<std::int64_t> numbersOfAllLengths() {
   return numbers;
 }
 
-std::string bytesOf(const XSpaceEncoder& space) {
+std::string bytesOf(const detail::events::XSpaceEncoder& space) {
   std::string bytes;
   for (const std::string& piece : space.pieces()) {
     bytes += piece;
@@ -41,10 +41,10 @@ std::string bytesOf(const XSpaceEncoder& space) {
 }
 
 /// Returns a file with a plane that has only this line.
-std::string fileOf(XLineEncoder line) {
-  XPlaneEncoder plane(3, "/host:CPU");
+std::string fileOf(detail::events::XLineEncoder line) {
+  detail::events::XPlaneEncoder plane(3, "/host:CPU");
   plane.addLine(std::move(line));
-  XSpaceEncoder space;
+  detail::events::XSpaceEncoder space;
   space.addPlane(std::move(plane));
   return bytesOf(space);
 }
@@ -79,13 +79,13 @@ TEST(XPlaneEncoder, EncodesLinesLikeProtobuf) {
       wire::XLine line;
       line.set_id(id);
       line.set_name(name);
-      EXPECT_EQ(fileOf(XLineEncoder(id, name)), fileOf(line)) << id << " " << name;
+      EXPECT_EQ(fileOf(detail::events::XLineEncoder(id, name)), fileOf(line)) << id << " " << name;
     }
   }
 }
 
 TEST(XPlaneEncoder, EncodesTimesLikeProtobuf) {
-  XLineEncoder encoder(1, "main");
+  detail::events::XLineEncoder encoder(1, "main");
   wire::XLine line;
   line.set_id(1);
   line.set_name("main");
@@ -101,7 +101,7 @@ TEST(XPlaneEncoder, EncodesTimesLikeProtobuf) {
 }
 
 TEST(XPlaneEncoder, EncodesNumbersOfNamesAndStatsLikeProtobuf) {
-  XLineEncoder encoder(1, "main");
+  detail::events::XLineEncoder encoder(1, "main");
   wire::XLine line;
   line.set_id(1);
   line.set_name("main");
@@ -115,7 +115,7 @@ TEST(XPlaneEncoder, EncodesNumbersOfNamesAndStatsLikeProtobuf) {
 }
 
 TEST(XPlaneEncoder, EncodesStatsOfEveryKindLikeProtobuf) {
-  XLineEncoder encoder(1, "main");
+  detail::events::XLineEncoder encoder(1, "main");
   wire::XLine line;
   line.set_id(1);
   line.set_name("main");
@@ -128,7 +128,7 @@ TEST(XPlaneEncoder, EncodesStatsOfEveryKindLikeProtobuf) {
     addStat(2, event)->set_uint64_value(static_cast<std::uint64_t>(number));
     encoder.addStat(3, static_cast<double>(number));
     addStat(3, event)->set_double_value(static_cast<double>(number));
-    encoder.addStat(4, XStatReference{number});
+    encoder.addStat(4, detail::events::XStatReference{number});
     addStat(4, event)->set_ref_value(static_cast<std::uint64_t>(number));
     encoder.endEvent();
   }
@@ -137,7 +137,7 @@ TEST(XPlaneEncoder, EncodesStatsOfEveryKindLikeProtobuf) {
 
 // 127 and 128 bytes: a length takes one byte, then two, at every level of nesting.
 TEST(XPlaneEncoder, EncodesTextsOfEveryLengthLikeProtobuf) {
-  XLineEncoder encoder(1, "main");
+  detail::events::XLineEncoder encoder(1, "main");
   wire::XLine line;
   line.set_id(1);
   line.set_name("main");
@@ -153,7 +153,7 @@ TEST(XPlaneEncoder, EncodesTextsOfEveryLengthLikeProtobuf) {
 
 // Longer than the chunks in which a line is kept, like one of its events.
 TEST(XPlaneEncoder, EncodesLongLinesLikeProtobuf) {
-  XLineEncoder encoder(1, "main");
+  detail::events::XLineEncoder encoder(1, "main");
   wire::XLine line;
   line.set_id(1);
   line.set_name("main");
@@ -168,16 +168,18 @@ TEST(XPlaneEncoder, EncodesLongLinesLikeProtobuf) {
 }
 
 TEST(XPlaneEncoder, EncodesWholeFilesLikeProtobuf) {
-  XSpaceEncoder space;
+  detail::events::XSpaceEncoder space;
   for (std::int64_t id = 1; id <= 2; ++id) {
-    XPlaneEncoder plane(id, "plane");
+    detail::events::XPlaneEncoder plane(id, "plane");
     const std::int64_t rank = plane.statId("rank");
-    XEventName name;
+    detail::events::XEventName name;
     name.name = "aten.mm:mm";
     name.displayName = "aten::mm";
-    name.stats = {{rank, std::int64_t{1}}, {rank, XStatReference{rank}}, {rank, std::string("x")}};
+    name.stats = {{rank, std::int64_t{1}},
+                  {rank, detail::events::XStatReference{rank}},
+                  {rank, std::string("x")}};
     for (int i = 0; i < 200; ++i) {
-      XLineEncoder line(i, "line");
+      detail::events::XLineEncoder line(i, "line");
       line.beginEvent(plane.addEventName(name), i, i);
       line.endEvent();
       plane.addLine(std::move(line));
@@ -201,7 +203,7 @@ TEST(XPlaneEncoder, EncodesWholeFilesLikeProtobuf) {
 }
 
 TEST(XPlaneEncoder, NumbersEachStatNameOnceAndEachEventNameEachTime) {
-  XPlaneEncoder plane(1, "plane");
+  detail::events::XPlaneEncoder plane(1, "plane");
   EXPECT_EQ(plane.statId("a"), 1);
   EXPECT_EQ(plane.statId("b"), 2);
   EXPECT_EQ(plane.statId("a"), 1);
@@ -212,22 +214,22 @@ TEST(XPlaneEncoder, NumbersEachStatNameOnceAndEachEventNameEachTime) {
 TEST(XPlaneEncoder, ReplacesInvalidUtf8) {
   const std::string bad = "a\xff";
   const std::string good = "a\xef\xbf\xbd";
-  XPlaneEncoder plane(1, bad);
-  XLineEncoder line(1, bad);
+  detail::events::XPlaneEncoder plane(1, bad);
+  detail::events::XLineEncoder line(1, bad);
   line.beginEvent(plane.addEventName({bad, bad, {{1, bad}}}), 0, 0);
   line.addStat(plane.statId(bad), bad);
   line.endEvent();
   plane.addLine(std::move(line));
   plane.addStat(bad, bad);
-  XSpaceEncoder encoder;
+  detail::events::XSpaceEncoder encoder;
   encoder.addPlane(std::move(plane));
   encoder.addWarning(bad);
   encoder.addHostName(bad);
   const std::string bytes = bytesOf(encoder);
   EXPECT_EQ(bytes.find('\xff'), std::string::npos);
 
-  XSpace space;
-  ASSERT_TRUE(decodeXSpace(bytes, &space).ok());
+  detail::events::XSpace space;
+  ASSERT_TRUE(detail::events::decodeXSpace(bytes, &space).ok());
   EXPECT_EQ(space.planes[0].name, good);
   EXPECT_EQ(space.planes[0].lines[0].name, good);
   EXPECT_EQ(space.planes[0].eventNames[1].name, good);
@@ -238,7 +240,7 @@ TEST(XPlaneEncoder, ReplacesInvalidUtf8) {
 }
 
 TEST(XPlaneEncoder, NeedsAtMost28BytesForAnOperatorOfAStep) {
-  XLineEncoder line(1, "main");
+  detail::events::XLineEncoder line(1, "main");
   const std::size_t before = fileOf(line).size();
   constexpr int kEvents = 100;
   for (int i = 0; i < kEvents; ++i) {

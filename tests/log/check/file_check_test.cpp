@@ -67,22 +67,22 @@ class FileCheck : public LogDirFixture {
     std::string name;
     std::string metadata;
     std::string value;
-    detail::appendBytesField(&name, 1, plugin);
-    detail::appendBytesField(&metadata, 1, name);
-    detail::appendBytesField(&value, 1, tag);
-    detail::appendBytesField(&value, 7, node);
-    detail::appendBytesField(&value, 8, tensor);
-    detail::appendBytesField(&value, 9, metadata);
+    detail::events::appendBytesField(&name, 1, plugin);
+    detail::events::appendBytesField(&metadata, 1, name);
+    detail::events::appendBytesField(&value, 1, tag);
+    detail::events::appendBytesField(&value, 7, node);
+    detail::events::appendBytesField(&value, 8, tensor);
+    detail::events::appendBytesField(&value, 9, metadata);
     return value;
   }
   /// Returns the record of an event with a value in wire format.
   static std::string recordOf(std::string_view value) {
     std::string summary;
     std::string payload;
-    detail::appendBytesField(&summary, 1, value);
-    detail::appendDoubleField(&payload, 1, 1000);
-    detail::appendBytesField(&payload, 5, summary);
-    RecordBuffer buffer;
+    detail::events::appendBytesField(&summary, 1, value);
+    detail::events::appendDoubleField(&payload, 1, 1000);
+    detail::events::appendBytesField(&payload, 5, summary);
+    detail::events::RecordBuffer buffer;
     buffer.append(payload);
     return buffer.take();
   }
@@ -182,8 +182,8 @@ TEST_F(FileCheck, NamesDamageUpToTheEndOfTheFile) {
 
 TEST_F(FileCheck, NamesALengthThatNoRecordHas) {
   char header[12];
-  detail::storeLittleEndian64(header, std::uint64_t{1} << 62);
-  detail::storeLittleEndian32(header + 8, maskedCrc32c({header, 8}).value());
+  detail::base::storeLittleEndian64(header, std::uint64_t{1} << 62);
+  detail::base::storeLittleEndian32(header + 8, detail::events::maskedCrc32c({header, 8}).value());
   const std::string before = framed({version(), scalar(1)});
   const Finding finding =
       onlyOf(check(before + std::string(header, sizeof header) + framed({scalar(2)})));
@@ -218,7 +218,7 @@ TEST_F(FileCheck, NamesAnIncompleteRecordBeforeOthers) {
 }
 
 TEST_F(FileCheck, NamesARecordThatIsNotAnEvent) {
-  RecordBuffer noEvent;
+  detail::events::RecordBuffer noEvent;
   noEvent.append("\x10");  // a step without its number
   const std::string before = framed({version(), scalar(1)});
   const Finding finding = onlyOf(check(before + noEvent.take() + framed({scalar(2)})));
@@ -477,7 +477,7 @@ TEST_F(FileCheck, NamesRunsOfWhichTheFastDataServerServesNoImages) {
 }
 
 TEST_F(FileCheck, NamesAFileOfExamplesOnce) {
-  RecordBuffer buffer;
+  detail::events::RecordBuffer buffer;
   for (int i = 0; i < 3; ++i) {
     buffer.append("\x0a\x05\x0a\x03\x0a\x01x");
   }

@@ -107,7 +107,7 @@ TEST_F(FileRepair, LeavesATornTailOut) {
 }
 
 TEST_F(FileRepair, LeavesOutRecordsThatAreNotEvents) {
-  RecordBuffer noEvent;
+  detail::events::RecordBuffer noEvent;
   noEvent.append("\x10");  // a step without its number
   const std::string record = noEvent.take();
   const std::string illFormed = framed({simpleScalar("\xff", 1, 1)});

@@ -69,10 +69,11 @@ class LostMetadata : public LogDirFixture {
     const std::string bytes = repaired("damaged", &report);
     constexpr std::size_t kHeaderBytes = 12;
     constexpr std::size_t kFooterBytes = 4;
-    EXPECT_TRUE(decodeEvent(std::string_view(bytes).substr(
-                                kHeaderBytes, bytes.size() - kHeaderBytes - kFooterBytes),
-                            &event)
-                    .ok());
+    EXPECT_TRUE(
+        detail::events::decodeEvent(std::string_view(bytes).substr(
+                                        kHeaderBytes, bytes.size() - kHeaderBytes - kFooterBytes),
+                                    &event)
+            .ok());
     const event::Value& first = std::get<event::Summary>(event.what).values.at(0);
     EXPECT_EQ(report.tagsRestored, first.metadata ? 1u : 0u);
     return first.metadata.value_or(event::SummaryMetadata());

@@ -321,7 +321,7 @@ TEST_F(ExportTest, MediaOnAFullDiskEndTheExportAndLeaveNoPartialFile) {
   ExportOptions options;
   options.mediaDirectory = path("media");
   const std::string directory =
-      options.mediaDirectory + "/" + detail::fileNameFrom(path("run")) + "/tag";
+      options.mediaDirectory + "/" + detail::log::fileNameFrom(path("run")) + "/tag";
   std::filesystem::create_directories(directory);
   const std::string file = directory + "/1_0.bin";
   std::filesystem::create_symlink("/dev/full", file);
@@ -336,27 +336,27 @@ TEST_F(ExportTest, MediaWithoutAWritableFileEndTheExport) {
   ExportOptions options;
   options.mediaDirectory = path("media");
   const std::string file =
-      options.mediaDirectory + "/" + detail::fileNameFrom(path("run")) + "/tag/1_0.bin";
+      options.mediaDirectory + "/" + detail::log::fileNameFrom(path("run")) + "/tag/1_0.bin";
   std::filesystem::create_directories(file);
   const Error error = test::errorOf([&] { exported(exportJsonl, options); });
   EXPECT_EQ(error.what(), "cannot write " + file + ": Is a directory");
 }
 
 TEST(MediaFileName, CannotLeaveItsDirectory) {
-  EXPECT_EQ(detail::fileNameFrom(".."), "%2E.");
-  EXPECT_EQ(detail::fileNameFrom("."), "%2E");
-  EXPECT_EQ(detail::fileNameFrom(""), "%");
-  EXPECT_EQ(detail::fileNameFrom("/a/../b"), "%2Fa%2F..%2Fb");
-  EXPECT_EQ(detail::fileNameFrom(std::string("a\0b", 3)), "a%00b");
+  EXPECT_EQ(detail::log::fileNameFrom(".."), "%2E.");
+  EXPECT_EQ(detail::log::fileNameFrom("."), "%2E");
+  EXPECT_EQ(detail::log::fileNameFrom(""), "%");
+  EXPECT_EQ(detail::log::fileNameFrom("/a/../b"), "%2Fa%2F..%2Fb");
+  EXPECT_EQ(detail::log::fileNameFrom(std::string("a\0b", 3)), "a%00b");
 }
 
 TEST(MediaFileName, KeepsDifferentNamesDifferent) {
-  EXPECT_EQ(detail::fileNameFrom("a%2Fb"), "a%252Fb");
-  EXPECT_EQ(detail::fileNameFrom("sch\xc3\xb6n"), "sch\xc3\xb6n");
-  EXPECT_EQ(detail::fileNameFrom("\xff"), "%FF");
+  EXPECT_EQ(detail::log::fileNameFrom("a%2Fb"), "a%252Fb");
+  EXPECT_EQ(detail::log::fileNameFrom("sch\xc3\xb6n"), "sch\xc3\xb6n");
+  EXPECT_EQ(detail::log::fileNameFrom("\xff"), "%FF");
   const std::string longName(1000, 'a');
-  EXPECT_THAT(detail::fileNameFrom(longName), SizeIs(::testing::Le(255)));
-  EXPECT_NE(detail::fileNameFrom(longName), detail::fileNameFrom(longName + "a"));
+  EXPECT_THAT(detail::log::fileNameFrom(longName), SizeIs(::testing::Le(255)));
+  EXPECT_NE(detail::log::fileNameFrom(longName), detail::log::fileNameFrom(longName + "a"));
 }
 
 TEST_F(ExportTest, LongCsvHasALineForEachPoint) {

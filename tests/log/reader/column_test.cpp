@@ -35,9 +35,9 @@ TEST(Column, HoldsAnyNumberOfNumbers) {
 }
 
 TEST(Column, RefusesMoreThanThereIs) {
-  detail::ColumnAllocator<double> allocator;
+  detail::log::ColumnAllocator<double> allocator;
   EXPECT_THROW(allocator.allocate(static_cast<std::size_t>(-1)), std::bad_alloc);
-  EXPECT_THROW(detail::allocateColumn(static_cast<std::size_t>(-1)), std::bad_alloc);
+  EXPECT_THROW(detail::log::allocateColumn(static_cast<std::size_t>(-1)), std::bad_alloc);
 }
 
 }  // namespace

@@ -21,9 +21,10 @@ using ::testing::SizeIs;
 
 /// Returns a header with a valid checksum for any length.
 std::string header(std::uint64_t length) {
-  std::string bytes(kHeaderBytes, '\0');
-  detail::storeLittleEndian64(bytes.data(), length);
-  detail::storeLittleEndian32(bytes.data() + 8, maskedCrc32c({bytes.data(), 8}).value());
+  std::string bytes(detail::events::kHeaderBytes, '\0');
+  detail::base::storeLittleEndian64(bytes.data(), length);
+  detail::base::storeLittleEndian32(bytes.data() + 8,
+                                    detail::events::maskedCrc32c({bytes.data(), 8}).value());
   return bytes;
 }
 
@@ -35,13 +36,14 @@ class LyingLength : public RunFixture {
 };
 
 TEST_F(LyingLength, LosesOnlyItsOwnRecord) {
-  const std::uint64_t honest = two_.size() - kFramingBytes;
+  const std::uint64_t honest = two_.size() - detail::events::kFramingBytes;
   for (const std::uint64_t length :
        {std::uint64_t{0}, std::uint64_t{1}, honest - 1, honest + 1, honest + three_.size(),
-        honest + kFramingBytes + three_.size(), std::uint64_t{100'000}, kMaxPayloadBytes,
-        kMaxPayloadBytes + 1, std::uint64_t{1} << 63, ~std::uint64_t{0}, ~std::uint64_t{0} - 15}) {
+        honest + detail::events::kFramingBytes + three_.size(), std::uint64_t{100'000},
+        detail::events::kMaxPayloadBytes, detail::events::kMaxPayloadBytes + 1,
+        std::uint64_t{1} << 63, ~std::uint64_t{0}, ~std::uint64_t{0} - 15}) {
     std::string lying = two_;
-    lying.replace(0, kHeaderBytes, header(length));
+    lying.replace(0, detail::events::kHeaderBytes, header(length));
     writeBytes(kFirst, one_ + lying + three_);
     const RunReader run = read(complete());
     EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1), Pair(3, 3))) << length;
@@ -66,9 +68,9 @@ TEST_F(LyingLength, IsWaitedForWhileTheFileMayGrow) {
 }
 
 TEST_F(LyingLength, IsReportedWithItsValue) {
-  writeBytes(kFirst, one_ + header(kMaxPayloadBytes + 1) + two_);
+  writeBytes(kFirst, one_ + header(detail::events::kMaxPayloadBytes + 1) + two_);
   EXPECT_THAT(read().damage(),
-              ElementsAre(IsDamage(one_.size(), kHeaderBytes,
+              ElementsAre(IsDamage(one_.size(), detail::events::kHeaderBytes,
                                    "record too long: got 2147483648 bytes; expected at most "
                                    "2147483647 at offset " +
                                        std::to_string(one_.size()) + " of " + path(kFirst))));
@@ -77,7 +79,7 @@ TEST_F(LyingLength, IsReportedWithItsValue) {
 TEST_F(LyingLength, ManyOfThemKeepNoRecordFromBeingFound) {
   std::string bytes = one_;
   for (int i = 0; i < 1000; ++i) {
-    bytes += header(kMaxPayloadBytes - static_cast<std::uint64_t>(i));
+    bytes += header(detail::events::kMaxPayloadBytes - static_cast<std::uint64_t>(i));
   }
   writeBytes(kFirst, bytes + two_ + three_);
   const RunReader run = read(complete());
@@ -88,7 +90,8 @@ TEST_F(LyingLength, ManyOfThemKeepNoRecordFromBeingFound) {
 TEST_F(LyingLength, OfEveryRecordInAFileLeavesNothingAndEnds) {
   KnownFile file = makeKnownFile(2000);
   for (std::size_t i = 0; i < file.records.size(); ++i) {
-    file.bytes.replace(file.records[i].first, kHeaderBytes, header(kMaxPayloadBytes - i));
+    file.bytes.replace(file.records[i].first, detail::events::kHeaderBytes,
+                       header(detail::events::kMaxPayloadBytes - i));
   }
   writeBytes(kFirst, file.bytes);
   const RunReader run = read(complete());
@@ -103,7 +106,8 @@ TEST_F(LyingLength, AfterTheFirstRecordOfALargeFileReservesNoMemory) {
     many += framed({simpleScalar("loss", 1, step)});
   }
   writeBytes(kFirst, many);
-  writeBytes(kSecond, framed({simpleScalar("loss", 1, 200'000)}) + header(kMaxPayloadBytes) +
+  writeBytes(kSecond, framed({simpleScalar("loss", 1, 200'000)}) +
+                          header(detail::events::kMaxPayloadBytes) +
                           std::string(std::size_t{64} << 20, 'x'));
   const RunReader run = read();
   EXPECT_THAT(points(run, "loss"), SizeIs(200'001));

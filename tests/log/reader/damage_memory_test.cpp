@@ -37,7 +37,7 @@ std::int64_t peakOf(const std::function<void()>& work) {
 
 std::string bytesField(std::uint32_t field, const std::string& value) {
   std::string out;
-  detail::appendBytesField(&out, field, value);
+  detail::events::appendBytesField(&out, field, value);
   return out;
 }
 
@@ -117,9 +117,10 @@ TEST_F(ReaderMemory, OfGarbageIsSmall) {
 
 TEST_F(ReaderMemory, OfAFalseLengthIsAtMostTwiceTheFile) {
   writeInChild([] {
-    std::string bytes(kHeaderBytes + static_cast<std::size_t>(100 * kMiB), 'x');
-    detail::storeLittleEndian64(bytes.data(), kMaxPayloadBytes);
-    detail::storeLittleEndian32(bytes.data() + 8, maskedCrc32c({bytes.data(), 8}).value());
+    std::string bytes(detail::events::kHeaderBytes + static_cast<std::size_t>(100 * kMiB), 'x');
+    detail::base::storeLittleEndian64(bytes.data(), detail::events::kMaxPayloadBytes);
+    detail::base::storeLittleEndian32(bytes.data() + 8,
+                                      detail::events::maskedCrc32c({bytes.data(), 8}).value());
     return bytes + framed({simpleScalar("loss", 1, 1)});
   });
   EXPECT_LE(peak(), 2 * fileBytes() + 16 * kMiB);
@@ -132,7 +133,7 @@ TEST_F(ReaderMemory, OfMillionsOfEmptyPartsIsAConstant) {
       for (std::int64_t i = 0; i < 8 * kMiB; ++i) {
         values += std::string{static_cast<char>(field << 3 | 2), '\0'};
       }
-      RecordBuffer buffer;
+      detail::events::RecordBuffer buffer;
       // An event's values, or a tensor's dimensions or unknown fields.
       buffer.append(bytesField(
           5, field == 1

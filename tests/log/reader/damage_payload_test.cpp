@@ -13,8 +13,8 @@
 namespace steptape {
 namespace {
 
-using detail::appendBytesField;
-using detail::appendVarintField;
+using detail::events::appendBytesField;
+using detail::events::appendVarintField;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Pair;
@@ -90,11 +90,11 @@ class HostilePayload : public RunFixture {
   }
   static std::string payloadOf(const event::Event& event) {
     std::string payload;
-    encodeEvent(event, &payload);
+    detail::events::encodeEvent(event, &payload);
     return payload;
   }
   static std::string recordOf(const std::string& payload) {
-    RecordBuffer buffer;
+    detail::events::RecordBuffer buffer;
     buffer.append(payload);
     return buffer.take();
   }

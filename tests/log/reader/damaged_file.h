@@ -30,7 +30,7 @@ struct KnownFile {
 /// Makes scalars of alternating forms, with a few tags of different lengths.
 inline KnownFile makeKnownFile(std::int64_t records) {
   KnownFile file;
-  RecordBuffer buffer;
+  detail::events::RecordBuffer buffer;
   for (std::int64_t step = 0; step < records; ++step) {
     event::Event event;
     event.wallTime = 1.7e9 + static_cast<double>(step);
@@ -40,7 +40,7 @@ inline KnownFile makeKnownFile(std::int64_t records) {
     value.data = static_cast<float>(KnownFile::valueAt(step));
     event.what = event::Summary{{value}};
     std::string* const payload = buffer.beginRecord();
-    encodeEvent(event, payload);
+    detail::events::encodeEvent(event, payload);
     buffer.endRecord();
     std::string record = buffer.take();
     file.records.emplace_back(file.bytes.size(), record.size());

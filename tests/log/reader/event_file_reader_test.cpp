@@ -47,7 +47,7 @@ TEST_F(EventFileReaderTest, FollowsAFileThatGrows) {
 }
 
 TEST_F(EventFileReaderTest, StopsAtARecordThatIsNotAnEvent) {
-  RecordBuffer buffer;
+  detail::events::RecordBuffer buffer;
   buffer.append("\x10");  // a step without its number
   const std::string good = framed({simpleScalar("loss", 1, 5)});
   auto reader = readerOf(good + buffer.take() + good);
@@ -72,7 +72,7 @@ TEST_F(EventFileReaderTest, StopsAtADamagedRecord) {
 }
 
 TEST_F(EventFileReaderTest, ContinuesAfterSkippedDamage) {
-  RecordBuffer noEvent;
+  detail::events::RecordBuffer noEvent;
   noEvent.append("\x10");  // a step without its number
   std::string damaged = framed({simpleScalar("loss", 2, 6)});
   damaged.back() = static_cast<char>(~damaged.back());

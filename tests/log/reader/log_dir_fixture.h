@@ -55,9 +55,9 @@ class LogDirFixture : public ::testing::Test {
   std::string contentOf(const std::string& name) const { return test::contentOf(path(name)); }
 
   static std::string framed(const std::vector<event::Event>& events) {
-    RecordBuffer buffer;
+    detail::events::RecordBuffer buffer;
     for (const event::Event& event : events) {
-      encodeEvent(event, buffer.beginRecord());
+      detail::events::encodeEvent(event, buffer.beginRecord());
       buffer.endRecord();
     }
     return buffer.take();

@@ -54,9 +54,9 @@ Summed sumOf(const LogDir& runs) {
 class ReaderOutOfMemory : public RunFixture {
  protected:
   static std::string eventsOf(std::int64_t steps) {
-    RecordBuffer records;
+    detail::events::RecordBuffer records;
     const auto append = [&](const event::Event& event) {
-      encodeEvent(event, records.beginRecord());
+      detail::events::encodeEvent(event, records.beginRecord());
       records.endRecord();
     };
     append(version("brain.Event:2"));

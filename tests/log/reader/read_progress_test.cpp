@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 using ::testing::ElementsAre;
@@ -54,4 +54,4 @@ TEST(ReadProgress, WorksWithoutACallback) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

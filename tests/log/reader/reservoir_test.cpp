@@ -9,7 +9,7 @@
 
 #include <gmock/gmock.h>
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 using ::testing::ElementsAre;
@@ -83,4 +83,4 @@ TEST(Reservoir, StartsOverWhenAllWasPurged) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 TEST(RestartRule, RegardsFilesAsOldUntilAVersion) {
@@ -74,4 +74,4 @@ TEST(RestartRule, KeepsAKnownVersionAfterDamage) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -170,7 +170,7 @@ TEST_F(RunEventsTest, ContinuesAfterDamage) {
 }
 
 TEST_F(RunEventsTest, ReportsARecordThatIsNotAnEvent) {
-  RecordBuffer records;
+  detail::events::RecordBuffer records;
   records.beginRecord()->append("\xff\xff");
   records.endRecord();
   writeBytes(kFile, records.take() + framed({simpleScalar("x", 1, 1)}));

@@ -38,9 +38,9 @@ struct Contents {
 class ThreadsTest : public RunFixture {
  protected:
   static std::string framed(const std::vector<event::Event>& events) {
-    RecordBuffer records;
+    detail::events::RecordBuffer records;
     for (const event::Event& event : events) {
-      encodeEvent(event, records.beginRecord());
+      detail::events::encodeEvent(event, records.beginRecord());
       records.endRecord();
     }
     return records.take();

@@ -7,7 +7,7 @@
 
 #include <gmock/gmock.h>
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 using ::testing::ElementsAre;
@@ -83,4 +83,4 @@ TEST(SeriesCuts, DropWhatEachOfThemWouldDropAtOnce) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

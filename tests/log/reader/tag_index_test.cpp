@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::log {
 namespace {
 
 struct Entry {
@@ -65,4 +65,4 @@ TEST(TagIndex, KeepsTheAddressesOfEntries) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::log

@@ -30,7 +30,7 @@ using ::testing::IsEmpty;
 /// Returns the only value of an event.
 event::Value valueOf(const std::string& eventInHex) {
   event::Event event;
-  const Status status = decodeEvent(unhex(eventInHex), &event);
+  const Status status = detail::events::decodeEvent(unhex(eventInHex), &event);
   EXPECT_TRUE(status.ok()) << status.message();
   return std::get<event::Summary>(event.what).values.at(0);
 }

@@ -27,7 +27,7 @@
 namespace steptape {
 namespace {
 
-using detail::FileSystem;
+using detail::log::FileSystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -83,7 +83,8 @@ TEST_F(AddEmbeddingTest, WritesTheFilesAndNamesThem) {
                           "00007/last%2flayer/tensors.tsv", "projector_config.pbtxt"));
   EXPECT_EQ(text("00007/last%2flayer/tensors.tsv"), "0.5\t1.5\n-2\t0.001\n");
   EXPECT_EQ(text("00007/last%2flayer/metadata.tsv"), "name\tclass\ncat\t1\ndog\t2\n");
-  EXPECT_EQ(text("00007/last%2flayer/sprite.png"), encodePng({2, 2, 1, {10, 20, 0, 0}}));
+  EXPECT_EQ(text("00007/last%2flayer/sprite.png"),
+            detail::values::encodePng({2, 2, 1, {10, 20, 0, 0}}));
   EXPECT_EQ(text("projector_config.pbtxt"), R"(embeddings {
   tensor_name: "last/layer:00007"
   metadata_path: "00007/last%2flayer/metadata.tsv"
@@ -174,7 +175,7 @@ TEST_F(AddEmbeddingTest, HasTakenEverythingWhenItReturns) {
   expectOk(writer.flush());
   EXPECT_EQ(text("00000/default/tensors.tsv"), "1\n2\n");
   EXPECT_EQ(text("00000/default/metadata.tsv"), "one\ntwo\n");
-  EXPECT_EQ(text("00000/default/sprite.png"), encodePng({2, 2, 1, {0, 255, 0, 0}}));
+  EXPECT_EQ(text("00000/default/sprite.png"), detail::values::encodePng({2, 2, 1, {0, 255, 0, 0}}));
 }
 
 TEST_F(AddEmbeddingTest, WritesNothingIfItRejectsTheCall) {
@@ -206,7 +207,7 @@ TEST_F(AddEmbeddingTest, TakesTensorsThatAreInFlight) {
   device.finish();
   expectOk(writer.flush());
   EXPECT_EQ(text("00000/default/tensors.tsv"), "1\n2\n");
-  EXPECT_EQ(text("00000/default/sprite.png"), encodePng({2, 2, 1, {0, 255, 0, 0}}));
+  EXPECT_EQ(text("00000/default/sprite.png"), detail::values::encodePng({2, 2, 1, {0, 255, 0, 0}}));
 }
 
 class EmbeddingDiskTroubleTest : public AddEmbeddingTest {

@@ -65,22 +65,24 @@ class AddImages : public WriterFixture {
 TEST_F(AddImages, WritesOneImage) {
   writer_.addImage("sample", bytes({3, 4, 5}), 7);
   EXPECT_EQ(written("sample"),
-            (Strings{"5", "4", encodePng(imagePixels(bytes({3, 4, 5}), "CHW"))}));
+            (Strings{"5", "4", encodePng(detail::values::imagePixels(bytes({3, 4, 5}), "CHW"))}));
 }
 
 TEST_F(AddImages, WritesABatchAsAGrid) {
   ImagesOptions options;
   options.dataFormat = "NHWC";
   writer_.addImages("batch", bytes({9, 2, 2, 3}), 7, options);
-  EXPECT_EQ(written("batch"),
-            (Strings{"16", "4", encodePng(imageGrid(bytes({9, 2, 2, 3}), "NHWC"))}));
+  EXPECT_EQ(
+      written("batch"),
+      (Strings{"16", "4", encodePng(detail::values::imageGrid(bytes({9, 2, 2, 3}), "NHWC"))}));
 }
 
 TEST_F(AddImages, WritesImagesOfDifferentSizesAsOneValue) {
   writer_.addImages("list", {bytes({3, 4, 5}), bytes({1, 9, 2}), bytes({4, 1, 1})}, 7);
-  EXPECT_EQ(written("list"), (Strings{"5", "9", encodePng(imagePixels(bytes({3, 4, 5}), "CHW")),
-                                      encodePng(imagePixels(bytes({1, 9, 2}), "CHW")),
-                                      encodePng(imagePixels(bytes({4, 1, 1}), "CHW"))}));
+  EXPECT_EQ(written("list"),
+            (Strings{"5", "9", encodePng(detail::values::imagePixels(bytes({3, 4, 5}), "CHW")),
+                     encodePng(detail::values::imagePixels(bytes({1, 9, 2}), "CHW")),
+                     encodePng(detail::values::imagePixels(bytes({4, 1, 1}), "CHW"))}));
 }
 
 TEST_F(AddImages, NamesTheImageThatIsWrong) {
@@ -104,8 +106,9 @@ TEST_F(AddImages, DrawsBoxes) {
   options.labels = {"cat"};
   options.rescale = 2;
   writer_.addImageWithBoxes("boxes", bytes({1, 18, 24}), boxes, 7, options);
-  const Pixels drawn = drawBoxes(imagePixels(bytes({1, 18, 24}), "CHW"), {{1, 1, 20, 14}}, options);
-  EXPECT_EQ(written("boxes"), (Strings{"48", "36", encodePng(drawn)}));
+  const detail::values::Pixels drawn = detail::values::drawBoxes(
+      detail::values::imagePixels(bytes({1, 18, 24}), "CHW"), {{1, 1, 20, 14}}, options);
+  EXPECT_EQ(written("boxes"), (Strings{"48", "36", detail::values::encodePng(drawn)}));
 }
 
 TEST_F(AddImages, RejectsBoxesThatAreNotFiniteOnTheCaller) {
@@ -122,7 +125,8 @@ TEST_F(AddImages, WritesAVideoAsAnAnimatedPng) {
   options.fps = 8;
   writer_.addVideo("clip", bytes({2, 3, 3, 4, 5}), 7, options);
   EXPECT_EQ(written("clip"),
-            (Strings{"10", "4", encodeApng(videoFrames(bytes({2, 3, 3, 4, 5}), "NTCHW"), 8)}));
+            (Strings{"10", "4",
+                     encodeApng(detail::values::videoFrames(bytes({2, 3, 3, 4, 5}), "NTCHW"), 8)}));
 }
 
 TEST_F(AddImages, WritesAVideoAsAGif) {
@@ -130,8 +134,9 @@ TEST_F(AddImages, WritesAVideoAsAGif) {
   options.format = VideoFormat::kGif;
   options.dataFormat = "THW";
   writer_.addVideo("clip", bytes({3, 4, 5}), 7, options);
-  EXPECT_EQ(written("clip"),
-            (Strings{"5", "4", encodeGif(videoFrames(bytes({3, 4, 5}), "THW"), 4)}));
+  EXPECT_EQ(
+      written("clip"),
+      (Strings{"5", "4", encodeGif(detail::values::videoFrames(bytes({3, 4, 5}), "THW"), 4)}));
 }
 
 TEST_F(AddImages, RejectsAVideoWithoutTime) {
@@ -160,7 +165,8 @@ TEST_F(AddImages, KeepsNamesAndWallTime) {
 }
 
 TEST_F(AddImages, TakesPixelsBeforeItReturns) {
-  const Strings wanted = {"5", "4", encodePng(imagePixels(bytes({3, 4, 5}), "CHW"))};
+  const Strings wanted = {
+      "5", "4", detail::values::encodePng(detail::values::imagePixels(bytes({3, 4, 5}), "CHW"))};
   writer_.addImage("sample", bytes({3, 4, 5}), 7);
   std::fill(bytes_.begin(), bytes_.end(), std::uint8_t{0});
   EXPECT_EQ(written("sample"), wanted);
@@ -231,8 +237,10 @@ TEST_F(AddImages, WaitsForElementsOnTheBackendOnly) {
   gray.dataFormat = "HW";
   writer_.addImage("sample", device_.copy(values, {2, 2}), 7, gray);
   device_.finish();
-  EXPECT_EQ(written("sample"),
-            (Strings{"2", "2", encodePng(imagePixels(TensorView(values.data(), {2, 2}), "HW"))}));
+  EXPECT_EQ(
+      written("sample"),
+      (Strings{"2", "2",
+               encodePng(detail::values::imagePixels(TensorView(values.data(), {2, 2}), "HW"))}));
 }
 
 TEST_F(AddImages, ChecksElementsInFlightByTheirShape) {

@@ -35,7 +35,9 @@ TEST(AddOnnxGraph, WritesTheGraphOfAFile) {
   writer.addOnnxGraph(kModel, options);
   ASSERT_TRUE(writer.close().ok());
   EXPECT_EQ(graphsIn(directory.string()),
-            std::vector<std::string>{event::encodeGraph(onnxGraph(readOnnxModel(kModel))).bytes});
+            std::vector<std::string>{
+                event::encodeGraph(detail::values::onnxGraph(detail::events::readOnnxModel(kModel)))
+                    .bytes});
   EXPECT_EQ(eventsIn(directory.string()).back().wallTime, 1700000000.5);
 }
 

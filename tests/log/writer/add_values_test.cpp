@@ -68,7 +68,7 @@ TEST_F(AddValues, AddAudioWritesAWavFile) {
   EXPECT_EQ(values[0].tag, "tone");
   EXPECT_EQ(values[0].metadata->displayName, "Tone");
   EXPECT_EQ(values[0].metadata->description, "440 Hz");
-  EXPECT_EQ(soundOf(values[0]), encodeWav({samples.data(), {2, 2}}, options).bytes);
+  EXPECT_EQ(soundOf(values[0]), detail::values::encodeWav({samples.data(), {2, 2}}, options).bytes);
   const event::Event event = eventsIn(dir_.string()).back();
   EXPECT_EQ(event.step, 7);
   EXPECT_EQ(event.wallTime, 123.5);
@@ -277,7 +277,8 @@ TEST_F(AddValues, TensorsInFlightAreTakenWhenTheyArrive) {
 
   const std::vector<event::Value> values = written(&writer);
   ASSERT_THAT(values, SizeIs(6));
-  EXPECT_EQ(soundOf(values[0]), encodeWav(std::vector<float>{0.5F, 2}, audio).bytes);
+  EXPECT_EQ(soundOf(values[0]),
+            detail::values::encodeWav(std::vector<float>{0.5F, 2}, audio).bytes);
   EXPECT_THAT(elementsOf<float>(values[1]), ElementsAre(7, 8));
   EXPECT_THAT(elementsOf<float>(values[2]), ElementsAre(4, 4, 5, 0, 0, 5, 0, 0, 4.0F / 9, 1, 1, 1));
   EXPECT_THAT(elementsOf<float>(values[3]), ElementsAre(1, 2, 3));

@@ -19,7 +19,7 @@
 namespace steptape {
 namespace {
 
-using detail::DeferredScalars;
+using detail::log::DeferredScalars;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -74,8 +74,8 @@ TEST_F(DeferredScalarsTest, LeaveWhatABatchLeaves) {
   ASSERT_EQ(deferred.size(), 3U);
   std::string batchBytes;
   std::string deferredBytes;
-  encodeEvent(batch[2], &batchBytes);
-  encodeEvent(deferred[2], &deferredBytes);
+  detail::events::encodeEvent(batch[2], &batchBytes);
+  detail::events::encodeEvent(deferred[2], &deferredBytes);
   EXPECT_EQ(batchBytes, deferredBytes);
 }
 

@@ -15,7 +15,7 @@
 namespace steptape {
 namespace {
 
-using detail::ScalarRing;
+using detail::log::ScalarRing;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;

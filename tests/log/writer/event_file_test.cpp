@@ -14,9 +14,9 @@
 namespace steptape {
 namespace {
 
-using detail::EventFile;
-using detail::nextEventFileName;
-using detail::OpenFiles;
+using detail::log::EventFile;
+using detail::log::nextEventFileName;
+using detail::log::OpenFiles;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
@@ -34,7 +34,7 @@ TEST(EventFileName, SortsAfterEveryExistingEventFile) {
   for (int restart = 0; restart < 100; ++restart) {
     const std::string name = nextEventFileName(names, 1'700'000'000.0, "");
     for (const std::string& earlier : names) {
-      if (detail::isEventFileName(earlier)) {
+      if (detail::events::isEventFileName(earlier)) {
         ASSERT_LT(earlier, name);
       }
     }

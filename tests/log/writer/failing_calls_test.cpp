@@ -27,8 +27,8 @@
 namespace steptape {
 namespace {
 
-using detail::EventFile;
-using detail::FileSystem;
+using detail::log::EventFile;
+using detail::log::FileSystem;
 
 enum class Call { kCreateDirectories, kList, kCreate, kOpen, kWrite, kTruncate, kRemove, kLinks };
 constexpr int kCalls = 8;
@@ -131,7 +131,7 @@ struct Found {
 Found lookInto(const std::string& directory) {
   Found found;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
-    if (!detail::isEventFileName(entry.path().filename().string())) {
+    if (!detail::events::isEventFileName(entry.path().filename().string())) {
       continue;
     }
     RecordReader records(std::make_unique<FileByteSource>(entry.path().string()));
@@ -139,7 +139,7 @@ Found lookInto(const std::string& directory) {
     int events = 0;
     while (records.next(&payload) == ReadOutcome::kRecord) {
       event::Event event;
-      EXPECT_TRUE(decodeEvent(payload, &event).ok());
+      EXPECT_TRUE(detail::events::decodeEvent(payload, &event).ok());
       ++events;
       if (const auto* summary = std::get_if<event::Summary>(&event.what)) {
         for (const event::Value& value : summary->values) {

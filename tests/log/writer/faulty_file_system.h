@@ -14,10 +14,10 @@
 namespace steptape {
 
 /// The real file system until a test breaks it.
-class FaultyFileSystem final : public detail::FileSystem {
+class FaultyFileSystem final : public detail::log::FileSystem {
  public:
-  FaultyFileSystem() { detail::FileSystem::setForTesting(this); }
-  ~FaultyFileSystem() override { detail::FileSystem::setForTesting(nullptr); }
+  FaultyFileSystem() { detail::log::FileSystem::setForTesting(this); }
+  ~FaultyFileSystem() override { detail::log::FileSystem::setForTesting(nullptr); }
 
   /// Makes writes fail with `error`; 0 repairs the disk.
   void breakWrites(int error) { writeError_ = error; }
@@ -40,14 +40,14 @@ class FaultyFileSystem final : public detail::FileSystem {
     if (createError_ != 0) {
       return createError_;
     }
-    return noteOpened(detail::FileSystem::createExclusive(path, descriptor));
+    return noteOpened(detail::log::FileSystem::createExclusive(path, descriptor));
   }
   int openToAppend(const std::string& path, int* descriptor) override {
-    return noteOpened(detail::FileSystem::openToAppend(path, descriptor));
+    return noteOpened(detail::log::FileSystem::openToAppend(path, descriptor));
   }
   void close(int descriptor) override {
     --open_;
-    detail::FileSystem::close(descriptor);
+    detail::log::FileSystem::close(descriptor);
   }
   int write(int descriptor, std::string_view bytes, std::size_t* written) override {
     ++writes_;
@@ -57,18 +57,18 @@ class FaultyFileSystem final : public detail::FileSystem {
     *written = 0;
     if (writeError_ != 0) {
       if (tornBytes_ > 0) {
-        detail::FileSystem::write(descriptor, bytes.substr(0, tornBytes_), written);
+        detail::log::FileSystem::write(descriptor, bytes.substr(0, tornBytes_), written);
       }
       return writeError_;
     }
-    return detail::FileSystem::write(descriptor, bytes.substr(0, shortBytes_), written);
+    return detail::log::FileSystem::write(descriptor, bytes.substr(0, shortBytes_), written);
   }
   int rename(const std::string& from, const std::string& to) override {
-    return renameError_ != 0 ? renameError_.load() : detail::FileSystem::rename(from, to);
+    return renameError_ != 0 ? renameError_.load() : detail::log::FileSystem::rename(from, to);
   }
   int truncate(int descriptor, std::uint64_t size) override {
     return truncateError_ != 0 ? truncateError_.load()
-                               : detail::FileSystem::truncate(descriptor, size);
+                               : detail::log::FileSystem::truncate(descriptor, size);
   }
 
  private:

@@ -163,7 +163,7 @@ TEST_F(JsonExportTest, ReportsWhichFileCannotBeRead) {
   EXPECT_FALSE(std::filesystem::exists(path_));
 }
 
-using detail::ScalarSpool;
+using detail::events::ScalarSpool;
 
 class ScalarSpoolTest : public ::testing::Test {
  protected:

@@ -29,7 +29,7 @@
 namespace steptape {
 namespace {
 
-using detail::recoverRuns;
+using detail::log::recoverRuns;
 
 /// Waits until the background thread has encoded this many scalars. Sleeps, because each call that
 /// it makes is a stop.
@@ -186,7 +186,7 @@ TEST_F(KillAtEachCallTest, OfARecoveryIsMendedByTheNextOne) {
 TEST_F(KillAtEachCallTest, OfTwoRecoveriesIsMendedByTheThird) {
   const auto recover = [this] {
     noted_->isCounting = true;
-    detail::RecoveryOptions options;  // as `steptape recover --all`
+    detail::log::RecoveryOptions options;  // as `steptape recover --all`
     options.below = true;
     recoverRuns(options);
     _exit(0);

@@ -43,10 +43,10 @@
 namespace steptape {
 namespace {
 
-using detail::BoxName;
-using detail::listBoxes;
-using detail::recoverRuns;
-using detail::RecoveryReport;
+using detail::log::recoverRuns;
+using detail::log::RecoveryReport;
+using detail::process::BoxName;
+using detail::process::listBoxes;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
@@ -171,8 +171,8 @@ TEST_F(KillProofTest, TheStateOfADeadProcessMovesToItsRun) {
     states.push_back(entry.path().string());
   }
   ASSERT_THAT(states, SizeIs(1));
-  detail::RankState state;
-  ASSERT_TRUE(detail::readRankStateFile(states.front(), &state).ok());
+  detail::process::RankState state;
+  ASSERT_TRUE(detail::process::readRankStateFile(states.front(), &state).ok());
   EXPECT_THAT(state.logDirectories, ElementsAre(HasSubstr("/run")));
 }
 
@@ -180,8 +180,9 @@ TEST_F(KillProofTest, TheStateOfARankWithoutAWriterMovesToTheRunOfItsJob) {
   std::filesystem::create_directories(run());
   for (const std::string& directory : {run(), logs_.string() + "/other"}) {
     killedChild([&] {
-      detail::StatePage::keep();
-      detail::StatePage::current()->noteLogDirectory(detail::placeOf(directory).directory);
+      detail::process::StatePage::keep();
+      detail::process::StatePage::current()->noteLogDirectory(
+          detail::log::placeOf(directory).directory);
     });
   }
   EXPECT_THAT(recoverRuns({run()}).processes, IsEmpty());
@@ -194,15 +195,15 @@ TEST_F(KillProofTest, KeepsTheNewestStatesOfProcessesWithoutARun) {
   std::filesystem::create_directories(run());
   const auto numbers = [&] {
     std::set<std::uint64_t> found;
-    for (const detail::BoxName& box : listBoxes(boxes_.folder())) {
+    for (const detail::process::BoxName& box : listBoxes(boxes_.folder())) {
       found.insert(box.number);
     }
     return found;
   };
-  killedChild([] { detail::StatePage::keep(); });
+  killedChild([] { detail::process::StatePage::keep(); });
   const std::uint64_t oldest = *numbers().begin();
   for (int i = 0; i < 512; ++i) {
-    killedChild([] { detail::StatePage::keep(); });
+    killedChild([] { detail::process::StatePage::keep(); });
   }
   ASSERT_THAT(numbers(), SizeIs(513));
   recoverRuns({run()});
@@ -232,7 +233,7 @@ TEST_F(KillProofTest, KeepsNamesWallTimesBatchesAndSubRuns) {
     }
     writer.addScalars("both", {{"left", 5}, {"right", 6}}, 10);
   });
-  const double before = detail::headerOfThisProcess().created - 3600;
+  const double before = detail::process::headerOfThisProcess().created - 3600;
   const RecoveryReport::Process process = recovered();
   EXPECT_EQ(process.values, 6U);
   EXPECT_THAT(process.problems, IsEmpty());
@@ -463,46 +464,46 @@ TEST_F(KillProofTest, DamageIsReportedOrWithoutEffect) {
     raise(SIGKILL);
   });
   const BoxName name = listBoxes(boxes_.folder()).at(0);
-  detail::DeadProcess::Files files;
+  detail::log::DeadProcess::Files files;
   ASSERT_TRUE(readBoxFile(name, "names", 1 << 20, &files.names).ok());
   ASSERT_TRUE(readBoxFile(name, "log", 1 << 20, &files.log).ok());
   ASSERT_TRUE(readBoxFile(name, "rings", 1 << 20, &files.rings).ok());
-  const auto sizeOf = [](const detail::DeadProcess& process) {
+  const auto sizeOf = [](const detail::log::DeadProcess& process) {
     std::size_t bytes = process.entries.size();
     for (const auto& [id, stream] : process.streams) {
       bytes += stream.bytes.size();
     }
     return bytes;
   };
-  const detail::DeadProcess whole = detail::DeadProcess::decode(files, name.number);
+  const detail::log::DeadProcess whole = detail::log::DeadProcess::decode(files, name.number);
   EXPECT_THAT(whole.problems, IsEmpty());
   EXPECT_GT(sizeOf(whole), 0U);
-  for (std::string detail::DeadProcess::Files::*const part :
-       {&detail::DeadProcess::Files::names, &detail::DeadProcess::Files::log}) {
+  for (std::string detail::log::DeadProcess::Files::*const part :
+       {&detail::log::DeadProcess::Files::names, &detail::log::DeadProcess::Files::log}) {
     for (std::size_t i = 0; i < (files.*part).size(); ++i) {
-      if (i >= sizeof(detail::BoxHeader) && i < detail::BoxHeader::kBytes) {
+      if (i >= sizeof(detail::process::BoxHeader) && i < detail::process::BoxHeader::kBytes) {
         continue;  // nothing is there
       }
-      detail::DeadProcess::Files damaged = files;
+      detail::log::DeadProcess::Files damaged = files;
       (damaged.*part)[i] = static_cast<char>((damaged.*part)[i] ^ 4);
-      const detail::DeadProcess process =
-          detail::DeadProcess::decode(std::move(damaged), name.number);
+      const detail::log::DeadProcess process =
+          detail::log::DeadProcess::decode(std::move(damaged), name.number);
       EXPECT_TRUE(!process.problems.empty() || sizeOf(process) == sizeOf(whole)) << "byte " << i;
       damaged = files;
       (damaged.*part).resize(i);
-      const detail::DeadProcess shorter =
-          detail::DeadProcess::decode(std::move(damaged), name.number);
+      const detail::log::DeadProcess shorter =
+          detail::log::DeadProcess::decode(std::move(damaged), name.number);
       EXPECT_LE(shorter.logBytes, whole.logBytes);
     }
   }
   for (std::size_t word = 0; word < 40; ++word) {
     for (const std::uint64_t value :
          {~std::uint64_t{0}, std::uint64_t{1} << 40, std::uint64_t{5}}) {
-      detail::DeadProcess::Files damaged = files;
-      std::memcpy(damaged.rings.data() + detail::BoxHeader::kBytes + 8 * word, &value, 8);
-      const detail::DeadProcess process =
-          detail::DeadProcess::decode(std::move(damaged), name.number);
-      EXPECT_LE(process.entries.size(), detail::ScalarRing::kWords);
+      detail::log::DeadProcess::Files damaged = files;
+      std::memcpy(damaged.rings.data() + detail::process::BoxHeader::kBytes + 8 * word, &value, 8);
+      const detail::log::DeadProcess process =
+          detail::log::DeadProcess::decode(std::move(damaged), name.number);
+      EXPECT_LE(process.entries.size(), detail::log::ScalarRing::kWords);
     }
   }
 }
@@ -524,11 +525,11 @@ TEST_F(KillProofTest, AfterABootOnlyTheLogIsTrusted) {
   const BoxName name = listBoxes(boxes_.folder()).at(0);
   std::string id;
   ASSERT_TRUE(readBoxFile(name, "id", 1 << 20, &id).ok());
-  detail::BoxHeader header;
+  detail::process::BoxHeader header;
   ASSERT_TRUE(decodeBoxHeader(id, "id", &header).ok());
   header.boot[0] = header.boot[0] == 'a' ? 'b' : 'a';
   const std::string changed = encodeBoxHeader(header, "id");
-  ASSERT_TRUE(detail::continueBoxFile(name, "id", 0, changed).ok());
+  ASSERT_TRUE(detail::process::continueBoxFile(name, "id", 0, changed).ok());
   const RecoveryReport::Process process = recovered();
   EXPECT_LE(process.values, 3U);
   EXPECT_THAT(process.problems, IsEmpty());

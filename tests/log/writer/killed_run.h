@@ -152,7 +152,7 @@ class KilledRunTest : public ::testing::Test {
     }
     for (const auto& entry : std::filesystem::recursive_directory_iterator(run())) {
       const std::string name = entry.path().filename().string();
-      if (entry.is_regular_file() && !detail::isEventFileName(name) &&
+      if (entry.is_regular_file() && !detail::events::isEventFileName(name) &&
           entry.path().extension() != ".state") {
         left.push_back(entry.path().string());
       }

@@ -85,7 +85,7 @@ class LoggingProgram {
     std::uint64_t files = 0;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(directory_)) {
       const std::string path = entry.path().string();
-      if (!detail::isEventFileName(entry.path().filename().string())) {
+      if (!detail::events::isEventFileName(entry.path().filename().string())) {
         values += entry.path().filename() == "projector_config.pbtxt" ? 1 : 0;
         EXPECT_NE(entry.path().extension(), ".part");
         continue;
@@ -149,12 +149,12 @@ void logScalars(LoggingProgram& program) {
       const std::vector<ScalarTag> tags = {program.writer().scalarTag("scalar/deferred/1"),
                                            program.writer().scalarTag("scalar/deferred/2"),
                                            program.writer().scalarTag("scalar/deferred/3")};
-      detail::DeferredScalars::add(program.writer(), step, 3, 0,
-                                   [tags](detail::DeferredScalars::Sink& sink) {
-                                     for (const ScalarTag tag : tags) {
-                                       sink.add(tag, 4, {});
-                                     }
-                                   });
+      detail::log::DeferredScalars::add(program.writer(), step, 3, 0,
+                                        [tags](detail::log::DeferredScalars::Sink& sink) {
+                                          for (const ScalarTag tag : tags) {
+                                            sink.add(tag, 4, {});
+                                          }
+                                        });
     });
     // Dropped scalars of a batch are counted: a destructor passes them on.
     std::optional<ScalarTag> first;

@@ -20,12 +20,12 @@
 namespace steptape {
 namespace {
 
-using detail::BoxName;
-using detail::DirectoryIdentity;
-using detail::listBoxes;
-using detail::NamedRun;
-using detail::placeOf;
-using detail::recoverRuns;
+using detail::log::DirectoryIdentity;
+using detail::log::NamedRun;
+using detail::log::placeOf;
+using detail::log::recoverRuns;
+using detail::process::BoxName;
+using detail::process::listBoxes;
 using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -42,13 +42,13 @@ class RecoveredDirectoryTest : public KilledRunTest {
     named.id = 1;
     named.directory = placeOf(run()).directory;
     named.identity = identity;
-    RecordBuffer records;
-    detail::OpenRecord open(&records);
-    detail::appendNameRecord(named, open.payload());
+    detail::events::RecordBuffer records;
+    detail::events::OpenRecord open(&records);
+    detail::log::appendNameRecord(named, open.payload());
     open.end();
     const BoxName box = listBoxes(boxes_.folder()).at(0);
     const std::uint64_t bytes = std::filesystem::file_size(box.pathOf("names"));
-    ASSERT_TRUE(detail::continueBoxFile(box, "names", bytes, records.take()).ok());
+    ASSERT_TRUE(detail::process::continueBoxFile(box, "names", bytes, records.take()).ok());
   }
 };
 

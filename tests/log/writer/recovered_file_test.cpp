@@ -20,7 +20,7 @@
 namespace steptape {
 namespace {
 
-using detail::recoverRuns;
+using detail::log::recoverRuns;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Pair;

@@ -23,7 +23,7 @@ namespace steptape {
 inline std::vector<std::string> eventFilesIn(const std::string& directory) {
   std::vector<std::string> paths;
   for (const auto& entry : std::filesystem::directory_iterator(directory)) {
-    if (detail::isEventFileName(entry.path().filename().string())) {
+    if (detail::events::isEventFileName(entry.path().filename().string())) {
       paths.push_back(entry.path().string());
     }
   }
@@ -39,7 +39,7 @@ inline std::vector<event::Event> eventsOf(const std::string& path) {
   ReadOutcome outcome;
   while ((outcome = records.next(&payload)) == ReadOutcome::kRecord) {
     event::Event event;
-    const Status status = decodeEvent(payload, &event);
+    const Status status = detail::events::decodeEvent(payload, &event);
     EXPECT_TRUE(status.ok()) << status.message();
     events.push_back(std::move(event));
   }

@@ -14,10 +14,10 @@
 namespace steptape {
 namespace {
 
-using detail::BatchedScalar;
-using detail::CapturedValue;
-using detail::RingEntry;
-using detail::ScalarRing;
+using detail::log::BatchedScalar;
+using detail::log::CapturedValue;
+using detail::log::RingEntry;
+using detail::log::ScalarRing;
 
 constexpr std::uint64_t kAnyTime = ~std::uint64_t{0};
 constexpr std::size_t kAnyNumber = ~std::size_t{0};

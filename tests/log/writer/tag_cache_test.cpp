@@ -10,7 +10,7 @@
 namespace steptape {
 namespace {
 
-using detail::TagCache;
+using detail::log::TagCache;
 
 class TagCacheTest : public ::testing::Test {
  protected:

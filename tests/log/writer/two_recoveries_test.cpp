@@ -30,11 +30,11 @@
 namespace steptape {
 namespace {
 
-using detail::BoxName;
-using detail::DeadBox;
-using detail::listBoxes;
-using detail::ProcessBox;
-using detail::recoverRuns;
+using detail::log::recoverRuns;
+using detail::process::BoxName;
+using detail::process::DeadBox;
+using detail::process::listBoxes;
+using detail::process::ProcessBox;
 using ::testing::Each;
 
 class TwoRecoveriesTest : public KilledRunTest {

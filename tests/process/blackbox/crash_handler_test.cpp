@@ -27,7 +27,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 namespace {
 
 using test::StateChild;
@@ -427,4 +427,4 @@ TEST_F(CrashTest, KeepsTheMapOfALibraryThatWasLoadedLater) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

@@ -23,7 +23,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 namespace {
 
 namespace fs = std::filesystem;
@@ -202,4 +202,4 @@ TEST_F(DirectoryLockTest, SaysWhyThereIsNone) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

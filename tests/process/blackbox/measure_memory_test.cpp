@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 namespace {
 
 /// A /proc and a /sys.
@@ -32,8 +32,8 @@ class MeasureMemoryTest : public ::testing::Test {
   }
 
   MemoryUse measure() const {
-    return measureMemory(ControlGroupDirectories::find("memory", directory_.string() + "/proc",
-                                                       directory_.string() + "/sys"));
+    return measureMemory(base::ControlGroupDirectories::find(
+        "memory", directory_.string() + "/proc", directory_.string() + "/sys"));
   }
 
   static constexpr const char* kNoLimit = "9223372036854771712";
@@ -113,4 +113,4 @@ TEST_F(MeasureMemoryTest, WithoutControlGroupsIsUnknown) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

@@ -21,7 +21,7 @@
 
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 namespace {
 
 constexpr std::size_t kPage = 4096;
@@ -255,4 +255,4 @@ TEST(BoxHeaderTest, AnyDamagedByteIsFound) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

@@ -111,15 +111,17 @@ class StateChild {
 class StateTest : public ::testing::Test {
  protected:
   std::string folder() const { return boxes_.folder(); }
-  std::vector<detail::BoxName> boxes() const { return detail::listBoxes(folder()); }
+  std::vector<detail::process::BoxName> boxes() const {
+    return detail::process::listBoxes(folder());
+  }
 
   /// Returns the state in the only box.
-  detail::RankState state() const {
-    detail::RankState state;
-    const std::vector<detail::BoxName> known = boxes();
+  detail::process::RankState state() const {
+    detail::process::RankState state;
+    const std::vector<detail::process::BoxName> known = boxes();
     EXPECT_EQ(known.size(), 1U);
     if (!known.empty()) {
-      const Status status = detail::readRankState(known.front(), &state);
+      const Status status = detail::process::readRankState(known.front(), &state);
       EXPECT_TRUE(status.ok()) << status.message();
     }
     return state;

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 namespace {
 
 class StateCostTest : public test::StateTest {};
@@ -48,4 +48,4 @@ TEST_F(StateCostTest, ZonesStepsPhasesAndCollectivesAllocateNothing) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

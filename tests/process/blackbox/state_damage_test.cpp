@@ -15,7 +15,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 namespace {
 
 using test::StateChild;
@@ -37,7 +37,7 @@ class StateDamageTest : public test::StateTest {
     });
     EXPECT_TRUE(child.isReady());
     std::string bytes;
-    EXPECT_TRUE(readWholeFile(boxes().front().pathOf(kStatePart), bytes).ok());
+    EXPECT_TRUE(base::readWholeFile(boxes().front().pathOf(kStatePart), bytes).ok());
     return bytes;
   }
 };
@@ -122,4 +122,4 @@ TEST_F(StateDamageTest, AFileOfAnotherLayoutIsReadAsFarAsItIsKnown) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

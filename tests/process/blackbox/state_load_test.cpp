@@ -20,7 +20,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 namespace {
 
 using test::StateChild;
@@ -182,4 +182,4 @@ TEST_F(StateLoadTest, IsReadWholeOrMarkedAsUncertainAfterKillsAtAnyMoment) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

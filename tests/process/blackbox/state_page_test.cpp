@@ -26,7 +26,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 namespace {
 
 using test::StateChild;
@@ -580,4 +580,4 @@ TEST_F(StateTest, GoesWithAProcessWhoseJobHasEnded) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

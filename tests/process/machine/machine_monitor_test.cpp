@@ -15,7 +15,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 namespace {
 
 using ::testing::HasSubstr;
@@ -125,4 +125,4 @@ TEST_F(Monitor, LeavesTheTextFileToTheParentInAForkedChild) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

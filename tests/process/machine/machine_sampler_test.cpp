@@ -135,7 +135,7 @@ TEST(MachineSampler, CountsAllTrafficButLoopbackWhereNoInterfaceIsPhysical) {
 }
 
 void expectNothingButProcessorTime(const MachineSample& sample) {
-  for (const auto& quantity : detail::machineQuantities()) {
+  for (const auto& quantity : detail::process::machineQuantities()) {
     const bool isFromSystemCall = quantity.value == &MachineSample::cpuPercent ||
                                   quantity.value == &MachineSample::majorFaultsPerSecond;
     EXPECT_EQ(std::isnan(sample.*quantity.value), !isFromSystemCall) << quantity.name;
@@ -183,10 +183,10 @@ TEST(MachineSampler, LeavesOutWhatItCannotParse) {
 TEST(MachineSampler, MeasuresOnlyWhatTheDocumentExplains) {
   std::ostringstream text;
   text << std::ifstream(STEPTAPE_SOURCE_DIR "/docs/distributed.md").rdbuf();
-  for (const auto& quantity : detail::machineQuantities()) {
+  for (const auto& quantity : detail::process::machineQuantities()) {
     EXPECT_THAT(text.str(), ::testing::HasSubstr("`" + std::string(quantity.name) + "`"));
   }
-  for (const auto& quantity : detail::gpuQuantities()) {
+  for (const auto& quantity : detail::process::gpuQuantities()) {
     EXPECT_THAT(text.str(), ::testing::HasSubstr("`gpu0/" + std::string(quantity.name) + "`"));
   }
 }

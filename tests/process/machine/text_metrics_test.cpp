@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 // tests/interop reads the text with the parsers of Prometheus's client for Python.
-namespace steptape::detail {
+namespace steptape::detail::process {
 namespace {
 
 using ::testing::HasSubstr;
@@ -59,4 +59,4 @@ TEST(TextMetrics, HaveAFileForEachRankAndRun) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

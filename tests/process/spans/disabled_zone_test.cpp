@@ -17,11 +17,11 @@ constexpr int twice(int value) {
 
 TEST(DisabledZone, RecordsNothing) {
   static_assert(twice(2) == 4, "evaluated by the compiler");
-  SpanCollector collector;
+  detail::process::SpanCollector collector;
   collector.startRecording();
   EXPECT_EQ(twice(3), 6);
   int batches = 0;
-  collector.drain([&](const SpanBatch&) { ++batches; });
+  collector.drain([&](const detail::process::SpanBatch&) { ++batches; });
   EXPECT_EQ(batches, 0);
 }
 

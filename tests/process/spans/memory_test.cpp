@@ -15,12 +15,12 @@ namespace {
 void recordOneOfEach() {
   STEPTAPE_ZONE("zone");
   const int owner = 0;
-  detail::beginSpan(SpanKind::kOperator, "aten::mm", 0, SpanRecord::kNoPayload, &owner);
-  detail::endSpan(&owner);
+  detail::process::beginSpan(SpanKind::kOperator, "aten::mm", 0, SpanRecord::kNoPayload, &owner);
+  detail::process::endSpan(&owner);
 }
 
 TEST(Recording, AllocatesOnlyForTheFirstRecordOfAThread) {
-  SpanCollector collector(64);
+  detail::process::SpanCollector collector(64);
   collector.startRecording();
   const std::uint64_t before = allocationsOfThread();
   recordOneOfEach();

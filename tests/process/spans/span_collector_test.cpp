@@ -29,7 +29,7 @@ class CollectorTest : public ::testing::Test {
 
   /// Drains all threads into records_, names_ and dropped_.
   void drain() {
-    collector_.drain([&](const SpanBatch& batch) {
+    collector_.drain([&](const detail::process::SpanBatch& batch) {
       dropped_ += batch.dropped;
       for (const SpanRecord& record : batch.records) {
         records_.push_back(record);
@@ -39,7 +39,7 @@ class CollectorTest : public ::testing::Test {
     });
   }
 
-  SpanCollector collector_{kCapacity};
+  detail::process::SpanCollector collector_{kCapacity};
   std::vector<SpanRecord> records_;
   std::vector<std::string> names_;
   std::set<std::uint64_t> threadIds_;
@@ -98,10 +98,11 @@ TEST_F(CollectorTest, DoesNotMistakeOtherNamesForRecursion) {
   std::vector<int> owners(100);
   for (std::size_t i = 0; i < owners.size(); ++i) {
     const std::string name = "op " + std::to_string(i);
-    detail::beginSpan(SpanKind::kOperator, name.c_str(), 0, SpanRecord::kNoPayload, &owners[i]);
+    detail::process::beginSpan(SpanKind::kOperator, name.c_str(), 0, SpanRecord::kNoPayload,
+                               &owners[i]);
   }
   for (std::size_t i = owners.size(); i-- > 0;) {
-    detail::endSpan(&owners[i]);
+    detail::process::endSpan(&owners[i]);
   }
   drain();
   ASSERT_EQ(records_.size(), owners.size());
@@ -213,10 +214,10 @@ TEST_F(CollectorTest, CountsEveryLossWhileThreadsRecordAndDrain) {
 TEST_F(CollectorTest, DiscardsInnerSpansWhenTheOuterSpanEndsFirst) {
   const int outer = 0;
   const int inner = 0;
-  detail::beginSpan(SpanKind::kOperator, "outer", 0, SpanRecord::kNoPayload, &outer);
-  detail::beginSpan(SpanKind::kOperator, "inner", 0, SpanRecord::kNoPayload, &inner);
-  detail::endSpan(&outer);
-  detail::endSpan(&inner);
+  detail::process::beginSpan(SpanKind::kOperator, "outer", 0, SpanRecord::kNoPayload, &outer);
+  detail::process::beginSpan(SpanKind::kOperator, "inner", 0, SpanRecord::kNoPayload, &inner);
+  detail::process::endSpan(&outer);
+  detail::process::endSpan(&inner);
   drain();
   EXPECT_THAT(names_, ElementsAre("outer"));
   EXPECT_EQ(dropped_, 1U);
@@ -226,7 +227,7 @@ TEST_F(CollectorTest, IgnoresAnEndWithoutABegin) {
   const int stranger = 0;
   {
     STEPTAPE_ZONE("zone");
-    detail::endSpan(&stranger);
+    detail::process::endSpan(&stranger);
   }
   drain();
   EXPECT_THAT(names_, ElementsAre("zone"));
@@ -236,11 +237,13 @@ TEST_F(CollectorTest, IgnoresAnEndWithoutABegin) {
 TEST_F(CollectorTest, ComparesNamesThatReuseAnAddress) {
   std::string name = "first";
   const int owner = 0;
-  detail::beginSpan(SpanKind::kOperator, name.c_str(), 0, SpanRecord::payloadOf(7, 0), &owner);
-  detail::endSpan(&owner);
+  detail::process::beginSpan(SpanKind::kOperator, name.c_str(), 0, SpanRecord::payloadOf(7, 0),
+                             &owner);
+  detail::process::endSpan(&owner);
   name = "other";
-  detail::beginSpan(SpanKind::kOperator, name.c_str(), 0, SpanRecord::payloadOf(8, 0), &owner);
-  detail::endSpan(&owner);
+  detail::process::beginSpan(SpanKind::kOperator, name.c_str(), 0, SpanRecord::payloadOf(8, 0),
+                             &owner);
+  detail::process::endSpan(&owner);
   drain();
   ASSERT_THAT(names_, ElementsAre("first", "other"));
   EXPECT_EQ(records_[0].sequence(), 7);
@@ -249,8 +252,8 @@ TEST_F(CollectorTest, ComparesNamesThatReuseAnAddress) {
 
 TEST_F(CollectorTest, EndsADetachedSpanOnAnotherThread) {
   const SpanRecord begun =
-      detail::beginDetached(SpanKind::kOperator, "all_reduce", SpanRecord::kNoPayload);
-  std::thread([&] { detail::endDetached(begun); }).join();
+      detail::process::beginDetached(SpanKind::kOperator, "all_reduce", SpanRecord::kNoPayload);
+  std::thread([&] { detail::process::endDetached(begun); }).join();
   drain();
   ASSERT_THAT(names_, ElementsAre("all_reduce"));
   EXPECT_EQ(records_[0].flags, kDetached);
@@ -258,39 +261,39 @@ TEST_F(CollectorTest, EndsADetachedSpanOnAnotherThread) {
 }
 
 TEST(SpanCollector, CanExcludeZones) {
-  SpanCollector collector(64, /*zones=*/false);
+  detail::process::SpanCollector collector(64, /*zones=*/false);
   collector.startRecording();
   recordZone();
   int batches = 0;
-  collector.drain([&](const SpanBatch&) { ++batches; });
+  collector.drain([&](const detail::process::SpanBatch&) { ++batches; });
   EXPECT_EQ(batches, 0);
 }
 
 TEST(SpanCollector, StartsEmptyAfterAnotherOneThatWasNotDrained) {
   {
-    SpanCollector first(64);
+    detail::process::SpanCollector first(64);
     first.startRecording();
     recordZone();
   }
   recordZone();
-  SpanCollector second(64);
+  detail::process::SpanCollector second(64);
   second.startRecording();
   recordZone();
   std::size_t records = 0;
-  second.drain([&](const SpanBatch& batch) { records += batch.records.size(); });
+  second.drain([&](const detail::process::SpanBatch& batch) { records += batch.records.size(); });
   EXPECT_EQ(records, 1U);
 }
 
 TEST(SpanCollector, RefusesASecondOne) {
-  const SpanCollector first;
-  EXPECT_THAT([] { const SpanCollector second; },
+  const detail::process::SpanCollector first;
+  EXPECT_THAT([] { const detail::process::SpanCollector second; },
               ThrowsMessage<Error>("cannot start a profiler while another one runs in this "
                                    "process; stop() it first"));
 }
 
 TEST(SpanCollector, RejectsARingCapacityOfZero) {
   EXPECT_THAT(
-      [] { const SpanCollector collector(0); },
+      [] { const detail::process::SpanCollector collector(0); },
       ThrowsMessage<Error>("ProfilerOptions::recordsPerThread: got 0; expected 1 to 67108864"));
 }
 

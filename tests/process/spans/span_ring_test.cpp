@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 namespace {
 
 using ::testing::ElementsAre;
@@ -90,4 +90,4 @@ TEST(SpanRing, CountsEveryLossBetweenTwoThreads) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

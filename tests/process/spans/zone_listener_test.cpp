@@ -11,7 +11,7 @@
 
 #include <gmock/gmock.h>
 
-namespace steptape::detail {
+namespace steptape::detail::process {
 namespace {
 
 using ::testing::ElementsAre;
@@ -95,4 +95,4 @@ TEST(ZoneListener, ContinuesWhenAProfilerStops) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::process

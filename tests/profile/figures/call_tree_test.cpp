@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 /// Returns "a:10(b:4 c:1)" for a tree.
@@ -75,4 +75,4 @@ TEST(MergeCalls, OfNothingIsNothing) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -84,7 +84,7 @@ class ChromeReaderMemory : public ::testing::TestWithParam<bool> {
     const std::size_t before = bytesInUse();
     forgetMostBytesInUse();
     try {
-      std::vector<Trace> traces = readChromeTrace(path_);
+      std::vector<Trace> traces = detail::profile::readChromeTrace(path_);
       peak_ = mostBytesInUse() - before;
       writer.join();
       return traces;

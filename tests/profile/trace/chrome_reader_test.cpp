@@ -36,7 +36,7 @@ class ChromeReader : public ::testing::Test {
  protected:
   std::vector<Trace> read(const std::string& bytes) {
     std::ofstream(path_, std::ios::binary) << bytes;
-    return readChromeTrace(path_);
+    return detail::profile::readChromeTrace(path_);
   }
   /// Returns the traces read from a file with these events.
   std::vector<Trace> readEvents(const std::string& events) {
@@ -49,10 +49,10 @@ class ChromeReader : public ::testing::Test {
     return traces.empty() ? Trace() : traces[0];
   }
   std::vector<Trace> writtenAndRead(const std::vector<Trace>& processes, bool compress = true) {
-    ChromeTraceOptions options;
+    detail::profile::ChromeTraceOptions options;
     options.compress = compress;
-    EXPECT_TRUE(writeChromeTrace(path_, processes, options).ok());
-    return readChromeTrace(path_);
+    EXPECT_TRUE(detail::profile::writeChromeTrace(path_, processes, options).ok());
+    return detail::profile::readChromeTrace(path_);
   }
   void expectError(const std::string& bytes, ErrorCode code, const std::string& words) {
     SCOPED_TRACE(bytes.substr(0, 200));
@@ -273,7 +273,7 @@ TEST_F(ChromeReader, NotesEventsThatAreNoSpansAndTakesThemForNoLoss) {
       {"ph":"N","name":"an object","pid":1,"tid":1,"ts":1,"id":"0x1"},
       {"ph":"C","name":"no numbers","pid":1,"ts":1,"args":{"a":"b"}}])";
   std::vector<std::string> notes;
-  EXPECT_EQ(readChromeTrace(path_, &notes).at(0).dropped, 0u);
+  EXPECT_EQ(detail::profile::readChromeTrace(path_, &notes).at(0).dropped, 0u);
   EXPECT_THAT(notes, ElementsAre(path_ + " has 5 events besides spans, memory, counters and "
                                          "flows, such as instants; left out"));
 }
@@ -352,7 +352,7 @@ TEST_F(ChromeReader, ReadsAListOfEventsAlone) {
   for (const char* end : {"]", "]\n", "", "\n", ",", ",\n"}) {
     std::ofstream(path_) << "[" << event << ",\n" << event << end;
     std::vector<std::string> notes;
-    const std::vector<Trace> traces = readChromeTrace(path_, &notes);
+    const std::vector<Trace> traces = detail::profile::readChromeTrace(path_, &notes);
     ASSERT_THAT(traces, SizeIs(1)) << end;
     EXPECT_THAT(traces[0].threads.at(0).spans, SizeIs(2)) << end;
     EXPECT_THAT(notes, IsEmpty()) << end;
@@ -371,7 +371,7 @@ TEST_F(ChromeReader, ReadsTheNonFiniteNumbersOfPython) {
       {"ph":"X","name":"NaN","pid":1,"tid":1,"ts":1,"dur":1,"args":{"a":[NaN,-Infinity,1]}},
       {"ph":"X","name":"no end","pid":1,"tid":1,"ts":1,"dur":NaN}]})";
   std::vector<std::string> notes;
-  const Trace trace = readChromeTrace(path_, &notes).at(0);
+  const Trace trace = detail::profile::readChromeTrace(path_, &notes).at(0);
   const double infinity = std::numeric_limits<double>::infinity();
   EXPECT_THAT(trace.counters.at(0).points,
               ElementsAre(std::make_pair(0, -infinity), std::make_pair(1000, infinity),
@@ -444,7 +444,7 @@ TEST_F(ChromeReader, RejectsDeepNestingInsteadOfCrashing) {
 }
 
 TEST_F(ChromeReader, ReportsATruncatedFile) {
-  ASSERT_TRUE(writeChromeTrace(path_, trainingTrace().trace()).ok());
+  ASSERT_TRUE(detail::profile::writeChromeTrace(path_, trainingTrace().trace()).ok());
   const std::string whole = test::contentOf(path_);
   for (const std::size_t size : {std::size_t{3}, whole.size() / 2, whole.size() - 20}) {
     EXPECT_THROW(read(whole.substr(0, size)), Error) << size;
@@ -457,7 +457,7 @@ TEST_F(ChromeReader, ReadsATruncatedFileUpToItsEndIfTheCallerIsTold) {
   for (std::size_t size = whole.find('}') + 1; size < whole.size(); ++size) {
     std::ofstream(path_) << whole.substr(0, size);
     std::vector<std::string> notes;
-    const std::vector<Trace> traces = readChromeTrace(path_, &notes);
+    const std::vector<Trace> traces = detail::profile::readChromeTrace(path_, &notes);
     ASSERT_THAT(traces, SizeIs(1)) << size;
     EXPECT_EQ(traces[0].threads.at(0).spans.size(), size < whole.size() - 2 ? 1u : 2u) << size;
     EXPECT_THAT(notes, ElementsAre(AllOf(StartsWith(path_ + " ends in the middle, at byte "),
@@ -472,11 +472,11 @@ TEST_F(ChromeReader, ReadsTruncatedGzipDataUpToItsEndIfTheCallerIsTold) {
   for (std::int64_t i = 0; i < 20'000; ++i) {
     sample.span("zone " + std::to_string(i * i), SpanKind::kZone, i * 1000, 500);
   }
-  ASSERT_TRUE(writeChromeTrace(path_, sample.trace()).ok());
+  ASSERT_TRUE(detail::profile::writeChromeTrace(path_, sample.trace()).ok());
   const std::string whole = test::contentOf(path_);
   std::ofstream(path_, std::ios::binary) << whole.substr(0, whole.size() / 2);
   std::vector<std::string> notes;
-  const Trace read = readChromeTrace(path_, &notes).at(0);
+  const Trace read = detail::profile::readChromeTrace(path_, &notes).at(0);
   EXPECT_GT(read.threads.at(0).spans.size(), 1000u);
   EXPECT_LT(read.threads.at(0).spans.size(), 20'000u);
   EXPECT_THAT(notes, SizeIs(1));
@@ -485,18 +485,18 @@ TEST_F(ChromeReader, ReadsTruncatedGzipDataUpToItsEndIfTheCallerIsTold) {
 TEST_F(ChromeReader, RefusesDamageThatIsNotAtTheEnd) {
   std::ofstream(path_) << R"({"traceEvents": [{"ph": X}, {"ph":"C"}]})";
   std::vector<std::string> notes;
-  EXPECT_THROW(readChromeTrace(path_, &notes), Error);
+  EXPECT_THROW(detail::profile::readChromeTrace(path_, &notes), Error);
 }
 
 TEST_F(ChromeReader, ReportsDamagedGzipData) {
-  ASSERT_TRUE(writeChromeTrace(path_, trainingTrace().trace()).ok());
+  ASSERT_TRUE(detail::profile::writeChromeTrace(path_, trainingTrace().trace()).ok());
   std::string bytes = test::contentOf(path_);
   bytes[bytes.size() - 8] ^= 1;  // of the checksum
   expectError(bytes, ErrorCode::kDataLoss, "incorrect data check");
 }
 
 TEST_F(ChromeReader, ReportsAMissingFile) {
-  const Error error = errorOf([&] { readChromeTrace(dir_.string() + "/none"); });
+  const Error error = errorOf([&] { detail::profile::readChromeTrace(dir_.string() + "/none"); });
   EXPECT_EQ(error.code(), ErrorCode::kIoError);
   EXPECT_THAT(error.what(), AllOf(StartsWith("cannot open " + dir_.string() + "/none"),
                                   HasSubstr("No such file")));

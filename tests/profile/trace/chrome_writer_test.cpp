@@ -35,11 +35,11 @@ using ::testing::UnorderedElementsAre;
 std::string writtenText(const std::vector<Trace>& processes) {
   const testing::TempDir dir;
   const std::string path = dir.string() + "/trace.json";
-  ChromeTraceOptions options;
-  EXPECT_TRUE(writeChromeTrace(path, processes, options).ok());
+  detail::profile::ChromeTraceOptions options;
+  EXPECT_TRUE(detail::profile::writeChromeTrace(path, processes, options).ok());
   const std::string text = gunzipped(test::contentOf(path));
   options.compress = false;
-  EXPECT_TRUE(writeChromeTrace(path, processes, options).ok());
+  EXPECT_TRUE(detail::profile::writeChromeTrace(path, processes, options).ok());
   EXPECT_TRUE(test::contentOf(path) == text);
   return text;
 }
@@ -386,7 +386,8 @@ TEST(ChromeWriter, NamesProcessesWithoutARankByTheirIds) {
 
 TEST(ChromeWriter, RefusesToWriteNoProcess) {
   const testing::TempDir dir;
-  const Status status = writeChromeTrace(dir.string() + "/trace", ArrayView<const Trace>());
+  const Status status =
+      detail::profile::writeChromeTrace(dir.string() + "/trace", ArrayView<const Trace>());
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.code(), ErrorCode::kInvalidArgument);
   EXPECT_TRUE(fs::is_empty(dir.path()));
@@ -396,14 +397,14 @@ TEST(ChromeWriter, ReplacesAnExistingFile) {
   const testing::TempDir dir;
   const std::string path = dir.string() + "/trace.json.gz";
   std::ofstream(path) << "old";
-  ASSERT_TRUE(writeChromeTrace(path, Trace()).ok());
+  ASSERT_TRUE(detail::profile::writeChromeTrace(path, Trace()).ok());
   EXPECT_THAT(gunzipped(test::contentOf(path)), HasSubstr("traceEvents"));
 }
 
 TEST(ChromeWriter, ReportsWhyItCannotWrite) {
   const testing::TempDir dir;
   const std::string path = dir.string() + "/none/trace.json.gz";
-  const Status status = writeChromeTrace(path, Trace());
+  const Status status = detail::profile::writeChromeTrace(path, Trace());
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.code(), ErrorCode::kIoError);
   EXPECT_EQ(status.message(), "cannot write " + path + ": No such file or directory");
@@ -422,9 +423,9 @@ TEST(ChromeWriter, RemovesTheFileOnAFullDisk) {
   std::vector<Status> results;
   for (const bool compress : {true, false}) {
     const test::SmallDisk disk(100'000);
-    ChromeTraceOptions options;
+    detail::profile::ChromeTraceOptions options;
     options.compress = compress;
-    results.push_back(writeChromeTrace(path, sample.trace(), options));
+    results.push_back(detail::profile::writeChromeTrace(path, sample.trace(), options));
   }
   for (const Status& status : results) {
     ASSERT_FALSE(status.ok());
@@ -443,13 +444,15 @@ TEST(ChromeWriter, KeepsTheRulesForAnyTrace) {
 
 TEST(ChromeTraceFileName, IsTheOneByWhichViewersFindTraces) {
   Trace trace = trainingTrace().trace();
-  EXPECT_EQ(chromeTraceFileName(trace), "node1_4242.1795350356848502275.pt.trace.json.gz");
+  EXPECT_EQ(detail::profile::chromeTraceFileName(trace),
+            "node1_4242.1795350356848502275.pt.trace.json.gz");
   trace.rank = 3;
   trace.worldSize = 4;
-  EXPECT_EQ(chromeTraceFileName(trace),
+  EXPECT_EQ(detail::profile::chromeTraceFileName(trace),
             "node1_rank00003_4242.1795350356848502275.pt.trace.json.gz");
   trace.hostName = "a/b";
-  EXPECT_EQ(chromeTraceFileName(trace), "a_b_rank00003_4242.1795350356848502275.pt.trace.json.gz");
+  EXPECT_EQ(detail::profile::chromeTraceFileName(trace),
+            "a_b_rank00003_4242.1795350356848502275.pt.trace.json.gz");
 }
 
 }  // namespace

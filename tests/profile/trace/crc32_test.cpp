@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 std::uint32_t byZlib(std::uint32_t crc, const std::string& bytes) {
@@ -48,4 +48,4 @@ TEST(Crc32, ContinuesFromAPreviousValue) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

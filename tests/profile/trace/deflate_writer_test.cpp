@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 /// What zlib makes of a stream without a header.
@@ -148,4 +148,4 @@ TEST(DeflateCode, LeavesNoBitsUnused) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -54,7 +54,7 @@ std::vector<std::string> spansOf(const Trace& trace) {
 
 class GoldenProfile : public ::testing::TestWithParam<const char*> {
  protected:
-  const Trace trace_ = readXPlane(golden(GetParam()));
+  const Trace trace_ = detail::profile::readXPlane(golden(GetParam()));
 };
 
 TEST_P(GoldenProfile, HasItsStepsAndItsStart) {
@@ -70,13 +70,13 @@ TEST_P(GoldenProfile, HasItsStepsAndItsStart) {
 TEST_P(GoldenProfile, BecomesJson) {
   const testing::TempDir dir;
   const std::string path = dir.string() + "/trace.json";
-  ChromeTraceOptions options;
+  detail::profile::ChromeTraceOptions options;
   options.compress = false;
-  ASSERT_TRUE(writeChromeTrace(path, trace_, options).ok());
+  ASSERT_TRUE(detail::profile::writeChromeTrace(path, trace_, options).ok());
   const auto file = nlohmann::json::parse(test::contentOf(path), nullptr, false);
   ASSERT_FALSE(file.is_discarded());
   EXPECT_EQ(std::string(file["profile_options"]).substr(0, 4), "CAEQ");  // 08 01 10: bytes
-  const std::vector<Trace> read = readChromeTrace(path);
+  const std::vector<Trace> read = detail::profile::readChromeTrace(path);
   ASSERT_EQ(read.size(), 1u);
   EXPECT_EQ(spansOf(read[0]), spansOf(trace_));
   EXPECT_EQ(stepsOf(read[0]), stepsOf(trace_));
@@ -90,8 +90,8 @@ INSTANTIATE_TEST_SUITE_P(Of, GoldenProfile,
                          });
 
 TEST(GoldenTrace, OfJaxHasTheStepsAndSpansOfItsProfile) {
-  const Trace profile = readXPlane(golden("jax.xplane.pb"));
-  const std::vector<Trace> traces = readChromeTrace(golden("jax.trace.json.gz"));
+  const Trace profile = detail::profile::readXPlane(golden("jax.xplane.pb"));
+  const std::vector<Trace> traces = detail::profile::readChromeTrace(golden("jax.trace.json.gz"));
   ASSERT_EQ(traces.size(), 1u);
   EXPECT_EQ(traces[0].dropped, 0u);
   EXPECT_EQ(stepsOf(traces[0]), stepsOf(profile));

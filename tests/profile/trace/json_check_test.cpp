@@ -7,7 +7,7 @@
 
 #include <gmock/gmock.h>
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 TEST(JsonCheck, AcceptsJson) {
@@ -86,4 +86,4 @@ TEST(JsonCheck, AgreesWithAParser) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -94,7 +94,7 @@ class Kineto : public ::testing::Test {
     const testing::TempDir dir;
     const std::string path = dir.string() + "/trace.json";
     std::ofstream(path) << kFile;
-    traces_ = readChromeTrace(path);
+    traces_ = detail::profile::readChromeTrace(path);
     EXPECT_THAT(traces_, SizeIs(1));
     traces_.resize(1);
   }
@@ -203,14 +203,14 @@ TEST_F(Kineto, HasDeviceSpans) {
   EXPECT_EQ(kernel.correlation, 4711U);
   const TraceSpan& copy = span("Memcpy HtoD (Pageable -> Device)");
   EXPECT_EQ(nameOf(copy).kind, SpanKind::kDevice);
-  EXPECT_EQ(detail::chromeCategoryOf(nameOf(copy)), "gpu_memcpy");
+  EXPECT_EQ(detail::profile::chromeCategoryOf(nameOf(copy)), "gpu_memcpy");
   EXPECT_EQ(detailsOf(copy).bytes, 4096);
 }
 
 TEST_F(Kineto, HasCallsOfOtherKinds) {
   const TraceSpan& launch = span("cudaLaunchKernel");
   EXPECT_EQ(nameOf(launch).kind, SpanKind::kRuntime);
-  EXPECT_EQ(detail::chromeCategoryOf(nameOf(launch)), "cuda_runtime");
+  EXPECT_EQ(detail::profile::chromeCategoryOf(nameOf(launch)), "cuda_runtime");
   EXPECT_EQ(detailsOf(launch).arguments, "\"cbid\": 211");
   EXPECT_EQ(launch.correlation, 4711U);
   EXPECT_EQ(nameOf(span("train.py(3): main")).category, "python_function");
@@ -234,8 +234,8 @@ TEST_F(Kineto, HasMemoryOfDevices) {
 TEST_F(Kineto, StaysTheSameWhenItIsWrittenAndReadAgain) {
   const testing::TempDir dir;
   const std::string path = dir.string() + "/trace.json.gz";
-  ASSERT_TRUE(writeChromeTrace(path, trace()).ok());
-  const std::vector<Trace> again = readChromeTrace(path);
+  ASSERT_TRUE(detail::profile::writeChromeTrace(path, trace()).ok());
+  const std::vector<Trace> again = detail::profile::readChromeTrace(path);
   ASSERT_THAT(again, SizeIs(1));
   EXPECT_THAT(wordsOf(again[0]), ::testing::ElementsAreArray(wordsOf(trace())));
 }

@@ -9,9 +9,9 @@
 namespace steptape {
 namespace {
 
-using detail::meaningOf;
-using detail::NameMeaning;
-using detail::recognizeKind;
+using detail::profile::meaningOf;
+using detail::profile::NameMeaning;
+using detail::profile::recognizeKind;
 
 void expectMeaning(NameMeaning meaning, SpanKind kind, const std::vector<std::string>& names) {
   for (const std::string& name : names) {

@@ -62,9 +62,9 @@ class Launch : public ::testing::Test {
   json written() const {
     const testing::TempDir dir;
     const std::string path = dir.string() + "/trace.json";
-    ChromeTraceOptions options;
+    detail::profile::ChromeTraceOptions options;
     options.compress = false;
-    EXPECT_TRUE(writeChromeTrace(path, trace_, options).ok());
+    EXPECT_TRUE(detail::profile::writeChromeTrace(path, trace_, options).ok());
     return json::parse(test::contentOf(path));
   }
 
@@ -144,8 +144,8 @@ TEST_F(Launch, HasAnArrowToItsWork) {
 TEST_F(Launch, StaysTheSameWhenItIsWrittenAndReadAgain) {
   const testing::TempDir dir;
   const std::string path = dir.string() + "/trace.json.gz";
-  ASSERT_TRUE(writeChromeTrace(path, trace_).ok());
-  const std::vector<Trace> read = readChromeTrace(path);
+  ASSERT_TRUE(detail::profile::writeChromeTrace(path, trace_).ok());
+  const std::vector<Trace> read = detail::profile::readChromeTrace(path);
   ASSERT_THAT(read, SizeIs(1));
   EXPECT_THAT(linkLaunches(read[0]), SizeIs(3));
   const TraceSpan& copy = read[0].threads[0].spans[0];
@@ -156,8 +156,8 @@ TEST_F(Launch, StaysTheSameWhenItIsWrittenAndReadAgain) {
 TEST_F(Launch, KeepsItsCorrelationInAnXPlane) {
   const testing::TempDir dir;
   const std::string path = dir.string() + "/a.xplane.pb";
-  ASSERT_TRUE(writeXPlane(path, trace_).ok());
-  const Trace read = readXPlane(path);
+  ASSERT_TRUE(detail::profile::writeXPlane(path, trace_).ok());
+  const Trace read = detail::profile::readXPlane(path);
   EXPECT_THAT(linkLaunches(read), SizeIs(3));
   const std::string bytes = test::contentOf(path);
   EXPECT_THAT(bytes, ::testing::HasSubstr("regs:80 static_shared:0 dynamic_shared:2048 "

@@ -31,9 +31,9 @@ using ::testing::HasSubstr;
 std::string written(const std::vector<Trace>& processes, bool compress) {
   const testing::TempDir dir;
   const std::string path = dir.string() + "/trace.pftrace";
-  PerfettoTraceOptions options;
+  detail::profile::PerfettoTraceOptions options;
   options.compress = compress;
-  EXPECT_TRUE(writePerfettoTrace(path, processes, options).ok());
+  EXPECT_TRUE(detail::profile::writePerfettoTrace(path, processes, options).ok());
   return test::contentOf(path);
 }
 
@@ -95,7 +95,8 @@ TEST(PerfettoWriter, NamesProcessesByTheirRanks) {
 
 TEST(PerfettoWriter, RefusesToWriteNoProcess) {
   const testing::TempDir dir;
-  const Status status = writePerfettoTrace(dir.string() + "/trace", ArrayView<const Trace>());
+  const Status status =
+      detail::profile::writePerfettoTrace(dir.string() + "/trace", ArrayView<const Trace>());
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.code(), ErrorCode::kInvalidArgument);
   EXPECT_TRUE(fs::is_empty(dir.path()));
@@ -105,14 +106,14 @@ TEST(PerfettoWriter, ReplacesAFileThatIsThere) {
   const testing::TempDir dir;
   const std::string path = dir.string() + "/trace.pftrace.gz";
   std::ofstream(path) << "old";
-  ASSERT_TRUE(writePerfettoTrace(path, trainingTrace().trace()).ok());
+  ASSERT_TRUE(detail::profile::writePerfettoTrace(path, trainingTrace().trace()).ok());
   EXPECT_THAT(gunzipped(test::contentOf(path)), HasSubstr("aten::linear"));
 }
 
 TEST(PerfettoWriter, SaysWhyItCannotWrite) {
   const testing::TempDir dir;
   const std::string path = dir.string() + "/none/trace.pftrace";
-  const Status status = writePerfettoTrace(path, Trace());
+  const Status status = detail::profile::writePerfettoTrace(path, Trace());
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.code(), ErrorCode::kIoError);
   EXPECT_EQ(status.message(), "cannot write " + path + ": No such file or directory");
@@ -131,7 +132,7 @@ TEST(PerfettoWriter, RemovesTheFileOnAFullDisk) {
   Status status;
   {
     const test::SmallDisk disk(100'000);
-    status = writePerfettoTrace(path, sample.trace());
+    status = detail::profile::writePerfettoTrace(path, sample.trace());
   }
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.message(), "cannot write " + path + ": File too large");
@@ -141,10 +142,12 @@ TEST(PerfettoWriter, RemovesTheFileOnAFullDisk) {
 
 TEST(PerfettoTraceFileName, HasTheHostProcessAndTime) {
   Trace trace = trainingTrace().trace();
-  EXPECT_EQ(perfettoTraceFileName(trace), "node1_4242.1795350356848502275.pftrace.gz");
+  EXPECT_EQ(detail::profile::perfettoTraceFileName(trace),
+            "node1_4242.1795350356848502275.pftrace.gz");
   trace.rank = 3;
   trace.worldSize = 4;
-  EXPECT_EQ(perfettoTraceFileName(trace), "node1_rank00003_4242.1795350356848502275.pftrace.gz");
+  EXPECT_EQ(detail::profile::perfettoTraceFileName(trace),
+            "node1_rank00003_4242.1795350356848502275.pftrace.gz");
 }
 
 }  // namespace

@@ -15,14 +15,14 @@
 
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 /// Returns the bytes of a file with the text of `append`.
 std::string fileOf(bool compress, const std::function<void(PhraseText*)>& append) {
   const testing::TempDir dir;
   const std::string path = dir.string() + "/file";
-  ReplacementFile file(path);
+  base::ReplacementFile file(path);
   EXPECT_TRUE(file.open().ok());
   PhraseText text(&file, compress);
   append(&text);
@@ -238,4 +238,4 @@ TEST(PhraseText, CompressesNearlyEqualText) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -24,8 +24,8 @@ struct ProfileEvent {
   std::string displayName;
   std::int64_t start = 0;  ///< In picoseconds.
   std::int64_t end = 0;
-  std::map<std::string, XStatValue> stats;      ///< Of the event itself.
-  std::map<std::string, XStatValue> nameStats;  ///< Of all events with its name.
+  std::map<std::string, detail::events::XStatValue> stats;      ///< Of the event itself.
+  std::map<std::string, detail::events::XStatValue> nameStats;  ///< Of all events with its name.
 
   bool has(const std::string& stat) const { return stats.count(stat) != 0; }
   std::string text(const std::string& stat) const {
@@ -60,20 +60,20 @@ struct ProfileLine {
 /// The file that writeXPlane() writes of a trace.
 class ProfileFile {
  public:
-  explicit ProfileFile(const Trace& trace, const XPlaneOptions& options = {}) {
+  explicit ProfileFile(const Trace& trace, const detail::profile::XPlaneOptions& options = {}) {
     const testing::TempDir dir;
     const std::string path = dir.string() + "/host.xplane.pb";
-    EXPECT_TRUE(writeXPlane(path, trace, options).ok());
-    EXPECT_TRUE(detail::readWholeFile(path, bytes_).ok());
-    EXPECT_TRUE(decodeXSpace(bytes_, &space_).ok());
-    for (const XPlane& plane : space_.planes) {
-      for (const XLine& line : plane.lines) {
+    EXPECT_TRUE(detail::profile::writeXPlane(path, trace, options).ok());
+    EXPECT_TRUE(detail::base::readWholeFile(path, bytes_).ok());
+    EXPECT_TRUE(detail::events::decodeXSpace(bytes_, &space_).ok());
+    for (const detail::events::XPlane& plane : space_.planes) {
+      for (const detail::events::XLine& line : plane.lines) {
         lines_[plane.name].push_back(decode(line, plane));
       }
     }
   }
 
-  const XSpace& space() const { return space_; }
+  const detail::events::XSpace& space() const { return space_; }
   const std::string& bytes() const { return bytes_; }
 
   const std::vector<ProfileLine>& lines(const std::string& plane) const {
@@ -95,8 +95,8 @@ class ProfileFile {
 
   /// Returns a stat of a plane as text; "(none)" if it has none.
   std::string planeText(const std::string& planeName, const std::string& stat) const {
-    for (const XPlane& plane : space_.planes) {
-      for (const XStat& each : plane.stats) {
+    for (const detail::events::XPlane& plane : space_.planes) {
+      for (const detail::events::XStat& each : plane.stats) {
         if (plane.name == planeName && plane.statNames.at(each.id) == stat) {
           return textOf(each, plane);
         }
@@ -106,7 +106,8 @@ class ProfileFile {
   }
 
  private:
-  static std::string textOf(const XStat& stat, const XPlane& plane) {
+  static std::string textOf(const detail::events::XStat& stat,
+                            const detail::events::XPlane& plane) {
     if (const auto* number = std::get_if<std::int64_t>(&stat.value)) {
       return std::to_string(*number);
     }
@@ -116,24 +117,25 @@ class ProfileFile {
     return std::string(plane.text(stat));
   }
 
-  static std::map<std::string, XStatValue> decode(const std::vector<XStat>& stats,
-                                                  const XPlane& plane) {
-    std::map<std::string, XStatValue> named;
-    for (const XStat& stat : stats) {
-      const bool isReference = std::holds_alternative<XStatReference>(stat.value);
+  static std::map<std::string, detail::events::XStatValue> decode(
+      const std::vector<detail::events::XStat>& stats, const detail::events::XPlane& plane) {
+    std::map<std::string, detail::events::XStatValue> named;
+    for (const detail::events::XStat& stat : stats) {
+      const bool isReference = std::holds_alternative<detail::events::XStatReference>(stat.value);
       named[plane.statNames.at(stat.id)] =
-          isReference ? XStatValue(std::string(plane.text(stat))) : stat.value;
+          isReference ? detail::events::XStatValue(std::string(plane.text(stat))) : stat.value;
     }
     return named;
   }
 
-  static ProfileLine decode(const XLine& line, const XPlane& plane) {
+  static ProfileLine decode(const detail::events::XLine& line,
+                            const detail::events::XPlane& plane) {
     EXPECT_EQ(line.timestampNanos, 0);
     ProfileLine decoded{line.id, line.name, {}};
     for (const std::string_view bytes : line.events) {
-      XEvent event;
-      EXPECT_TRUE(decodeXEvent(bytes, &event).ok());
-      const XEventName& name = plane.eventNames.at(event.nameId);
+      detail::events::XEvent event;
+      EXPECT_TRUE(detail::events::decodeXEvent(bytes, &event).ok());
+      const detail::events::XEventName& name = plane.eventNames.at(event.nameId);
       decoded.events.push_back({name.name, name.displayName, event.offsetPicos,
                                 event.offsetPicos + event.durationPicos, decode(event.stats, plane),
                                 decode(name.stats, plane)});
@@ -142,7 +144,7 @@ class ProfileFile {
   }
 
   std::string bytes_;
-  XSpace space_;
+  detail::events::XSpace space_;
   std::map<std::string, std::vector<ProfileLine>> lines_;
 };
 

@@ -75,7 +75,7 @@ inline std::vector<std::string> wordsOf(const Trace& trace) {
     }
     words.push_back(line);
   };
-  const auto number = [](double value) { return detail::jsonNumber(value); };
+  const auto number = [](double value) { return detail::base::jsonNumber(value); };
   const auto text = [](auto value) { return std::to_string(value); };
   say({"process", trace.hostName, text(trace.processId), trace.processName, text(trace.rank),
        text(trace.worldSize), text(trace.originNanos), text(trace.duration), text(trace.dropped)});

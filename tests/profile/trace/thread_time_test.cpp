@@ -14,12 +14,12 @@
 namespace steptape {
 namespace {
 
-using detail::OpenSpan;
+using detail::profile::OpenSpan;
 using ::testing::ElementsAre;
 using ::testing::Pair;
 
 /// What visitThread() says of each span.
-struct Recorder : detail::ThreadVisitor {
+struct Recorder : detail::profile::ThreadVisitor {
   explicit Recorder(std::size_t spans) : self(spans, -1), parents(spans, -1) {}
 
   void begin(std::size_t i, const std::vector<OpenSpan>& around) {
@@ -44,7 +44,7 @@ struct Recorder : detail::ThreadVisitor {
 
 Recorder visited(const std::vector<TraceSpan>& spans) {
   Recorder recorder(spans.size());
-  detail::visitThread(spans, &recorder);
+  detail::profile::visitThread(spans, &recorder);
   return recorder;
 }
 
@@ -181,8 +181,8 @@ TEST(NestSpans, LeavesNestedSpansAmongTheOthers) {
         while (!ends.empty() && ends.back() <= span.start) {
           ends.pop_back();
         }
-        EXPECT_TRUE(ends.empty() || detail::endOf(span) <= ends.back());
-        ends.push_back(detail::endOf(span));
+        EXPECT_TRUE(ends.empty() || detail::profile::endOf(span) <= ends.back());
+        ends.push_back(detail::profile::endOf(span));
       }
     }
   }

@@ -69,10 +69,10 @@ class XPlaneReader : public ::testing::Test {
   std::string path() const { return dir_.string() + "/host.xplane.pb"; }
 
   Trace throughFile(const Trace& trace) const {
-    writeXPlane(path(), trace).throwIfError();
-    return readXPlane(path());
+    detail::profile::writeXPlane(path(), trace).throwIfError();
+    return detail::profile::readXPlane(path());
   }
-  void write(const XSpaceEncoder& space) const {
+  void write(const detail::events::XSpaceEncoder& space) const {
     std::ofstream file(path(), std::ios::binary);
     for (const std::string& piece : space.pieces()) {
       file << piece;
@@ -142,9 +142,9 @@ TEST_F(XPlaneReader, KeepsAnyOverlappingSpans) {
 }
 
 TEST_F(XPlaneReader, RecognizesCollectivesOfOtherWriters) {
-  XSpaceEncoder space;
-  XPlaneEncoder plane(1, "/host:CPU");
-  XLineEncoder line(1, "tf_XLAPjRtCpuClient/1");
+  detail::events::XSpaceEncoder space;
+  detail::events::XPlaneEncoder plane(1, "/host:CPU");
+  detail::events::XLineEncoder line(1, "tf_XLAPjRtCpuClient/1");
   for (const char* const name : {"psum_invariant.22", "cpu-all-reduce-combiner", "dot"}) {
     line.beginEvent(plane.addEventName({name}), 1000, 1000);
     line.endEvent();
@@ -152,7 +152,7 @@ TEST_F(XPlaneReader, RecognizesCollectivesOfOtherWriters) {
   plane.addLine(std::move(line));
   space.addPlane(std::move(plane));
   write(space);
-  const Trace trace = readXPlane(path());
+  const Trace trace = detail::profile::readXPlane(path());
   ASSERT_THAT(trace.names, SizeIs(3));
   EXPECT_EQ(trace.names[0].kind, SpanKind::kCollective);
   EXPECT_EQ(trace.names[1].kind, SpanKind::kZone);
@@ -167,10 +167,10 @@ TEST_F(XPlaneReader, FindsTheStartOfTheWindow) {
   Trace trace = builder.take();
   trace.originNanos = 1'767'225'600'000'002'000;
   trace.duration = 300;
-  XPlaneOptions options;
+  detail::profile::XPlaneOptions options;
   options.originNanos = trace.originNanos - 1500;
-  writeXPlane(path(), trace, options).throwIfError();
-  const Trace read = readXPlane(path());
+  detail::profile::writeXPlane(path(), trace, options).throwIfError();
+  const Trace read = detail::profile::readXPlane(path());
   EXPECT_EQ(read.originNanos, trace.originNanos);
   EXPECT_EQ(read.duration, 300);
   EXPECT_EQ(read.steps.at(0).start, 5);
@@ -313,7 +313,7 @@ TEST_F(XPlaneReader, ReadsFilesOfOtherWriters) {
   addEvent(kCall, 7'000'000, 1, timeless);
   std::ofstream(path(), std::ios::binary) << space.SerializeAsString();
 
-  const Trace read = readXPlane(path());
+  const Trace read = detail::profile::readXPlane(path());
   EXPECT_EQ(read.originNanos, kStart);
   ASSERT_THAT(read.steps, SizeIs(2));
   EXPECT_EQ(read.steps[0].number, 12);
@@ -336,21 +336,22 @@ TEST_F(XPlaneReader, ReadsFilesOfOtherWriters) {
 }
 
 /// A profile as JAX 0.10 writes it: lines with times since the profile's start, which is a stat.
-XSpaceEncoder profileOfJax(std::uint64_t startNanos, std::uint64_t stopNanos) {
-  XPlaneEncoder plane(1, "/host:CPU");
+detail::events::XSpaceEncoder profileOfJax(std::uint64_t startNanos, std::uint64_t stopNanos) {
+  detail::events::XPlaneEncoder plane(1, "/host:CPU");
   const std::int64_t name = plane.addEventName({"dot"});
-  XLineEncoder line(42, "python");
+  detail::events::XLineEncoder line(42, "python");
   line.beginEvent(name, 3'000'000, 5'000'000);
   line.endEvent();
   plane.addLine(std::move(line));
-  XPlaneEncoder facts(2, "Task Environment");
+  detail::events::XPlaneEncoder facts(2, "Task Environment");
   facts.addStat("profile_start_time", startNanos);
   facts.addStat("profile_stop_time", stopNanos);
-  facts.addStat("profile_options", XStatBytes{std::string("\x08\x01\x10\x02\xff", 5)});
+  facts.addStat("profile_options",
+                detail::events::XStatBytes{std::string("\x08\x01\x10\x02\xff", 5)});
   facts.addStat("retries", std::int64_t{-3});
   facts.addStat("ratio", std::numeric_limits<double>::quiet_NaN());
   facts.addStat("version", std::string("0.10"));
-  XSpaceEncoder space;
+  detail::events::XSpaceEncoder space;
   space.addPlane(std::move(plane));
   space.addPlane(std::move(facts));
   return space;
@@ -359,7 +360,7 @@ XSpaceEncoder profileOfJax(std::uint64_t startNanos, std::uint64_t stopNanos) {
 TEST_F(XPlaneReader, TakesTheStartFromTheProfile) {
   constexpr std::uint64_t kStart = 1'795'749'211'985'930'854;
   write(profileOfJax(kStart, kStart + 20'000));
-  const Trace read = readXPlane(path());
+  const Trace read = detail::profile::readXPlane(path());
   EXPECT_EQ(read.originNanos, static_cast<std::int64_t>(kStart));
   EXPECT_EQ(read.duration, 20'000);
   EXPECT_EQ(read.threads.at(0).spans.at(0).start, 3000);
@@ -369,12 +370,12 @@ TEST_F(XPlaneReader, TakesTheStartFromTheProfile) {
 TEST_F(XPlaneReader, ShowsAllSpansInTheWindow) {
   constexpr std::uint64_t kStart = 1'795'749'211'985'930'854;
   write(profileOfJax(kStart, kStart + 4000));
-  EXPECT_EQ(readXPlane(path()).duration, 8000);
+  EXPECT_EQ(detail::profile::readXPlane(path()).duration, 8000);
 }
 
 TEST_F(XPlaneReader, MakesJsonOfFactsOfAnyType) {
   write(profileOfJax(0, 0));
-  const Trace read = readXPlane(path());
+  const Trace read = detail::profile::readXPlane(path());
   EXPECT_THAT(read.metadata,
               ::testing::ElementsAre(std::pair("profile_options", "\"CAEQAv8=\""),
                                      std::pair("retries", "-3"), std::pair("ratio", "\"NaN\""),
@@ -382,19 +383,19 @@ TEST_F(XPlaneReader, MakesJsonOfFactsOfAnyType) {
 }
 
 TEST_F(XPlaneReader, MakesJsonOfDetailsOfAnyText) {
-  XPlaneEncoder plane(1, "/host:CPU");
+  detail::events::XPlaneEncoder plane(1, "/host:CPU");
   const std::int64_t name = plane.addEventName({"dot"});
-  XLineEncoder line(42, "python");
+  detail::events::XLineEncoder line(42, "python");
   line.beginEvent(name, 0, 1000);
   line.addStat(plane.statId("Input Dims"), "2x3");
   line.addStat(plane.statId("Input type"), "[\"float\"]");
   line.addStat(plane.statId("Arguments"), "lr=0.1");
   line.endEvent();
   plane.addLine(std::move(line));
-  XSpaceEncoder space;
+  detail::events::XSpaceEncoder space;
   space.addPlane(std::move(plane));
   write(space);
-  const Trace read = readXPlane(path());
+  const Trace read = detail::profile::readXPlane(path());
   EXPECT_EQ(read.details.at(1).shapes, "\"2x3\"");
   EXPECT_EQ(read.details.at(1).types, "[\"float\"]");
   EXPECT_EQ(read.details.at(1).arguments, R"("Arguments": "lr=0.1")");
@@ -415,10 +416,10 @@ TEST_F(XPlaneReader, IsNotMisledByFactsOfAnotherFormat) {
 }
 
 TEST_F(XPlaneReader, IgnoresInvalidTimes) {
-  XSpaceEncoder space;
-  XPlaneEncoder plane(1, "/host:CPU");
+  detail::events::XSpaceEncoder space;
+  detail::events::XPlaneEncoder plane(1, "/host:CPU");
   const std::int64_t name = plane.addEventName({"a"});
-  XLineEncoder line(42, "main");
+  detail::events::XLineEncoder line(42, "main");
   for (const std::int64_t number :
        {std::int64_t{-1}, std::numeric_limits<std::int64_t>::max(), std::int64_t{5000}}) {
     line.beginEvent(name, number, 0);
@@ -429,7 +430,7 @@ TEST_F(XPlaneReader, IgnoresInvalidTimes) {
   plane.addLine(std::move(line));
   space.addPlane(std::move(plane));
   write(space);
-  const Trace read = readXPlane(path());
+  const Trace read = detail::profile::readXPlane(path());
   EXPECT_EQ(read.dropped, 4u);
   EXPECT_THAT(read.threads.at(0).spans, SizeIs(2));
 }
@@ -444,7 +445,7 @@ TEST_F(XPlaneReader, ReadsACompressedFile) {
   EXPECT_EQ(gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size())),
             static_cast<int>(bytes.size()));
   EXPECT_EQ(gzclose(file), Z_OK);
-  EXPECT_EQ(spansOf(readXPlane(path()), 0), spansOf(plain, 0));
+  EXPECT_EQ(spansOf(detail::profile::readXPlane(path()), 0), spansOf(plain, 0));
 }
 
 TEST_F(XPlaneReader, RefusesOtherFiles) {
@@ -452,14 +453,14 @@ TEST_F(XPlaneReader, RefusesOtherFiles) {
   expectError(
       ErrorCode::kInvalidArgument,
       path() + " is not an XProf profile: xplane: got 19 other bytes; expected a message XSpace",
-      [&] { readXPlane(path()); });
+      [&] { detail::profile::readXPlane(path()); });
 }
 
 TEST_F(XPlaneReader, RefusesAnEmptyFile) {
   std::ofstream(path()) << "";
   expectError(ErrorCode::kInvalidArgument,
               path() + " is not an XProf profile: got no planes; expected at least one",
-              [&] { readXPlane(path()); });
+              [&] { detail::profile::readXPlane(path()); });
 }
 
 TEST_F(XPlaneReader, RejectsAnInvalidEvent) {
@@ -468,7 +469,7 @@ TEST_F(XPlaneReader, RejectsAnInvalidEvent) {
   const std::string plane = "\x0a\x05" + line;
   std::ofstream(path()) << plane;
   expectError(ErrorCode::kInvalidArgument, "got 1 other bytes; expected a message XEvent",
-              [&] { readXPlane(path()); });
+              [&] { detail::profile::readXPlane(path()); });
 }
 
 TEST_F(XPlaneReader, SkipsEventsMeantForXprofOnly) {
@@ -483,7 +484,7 @@ TEST_F(XPlaneReader, SkipsEventsMeantForXprofOnly) {
 
 TEST_F(XPlaneReader, ReportsWhyItCannotRead) {
   expectError(ErrorCode::kIoError, "cannot read " + path() + ": No such file or directory",
-              [&] { readXPlane(path()); });
+              [&] { detail::profile::readXPlane(path()); });
 }
 
 }  // namespace

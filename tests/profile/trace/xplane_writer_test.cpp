@@ -332,8 +332,8 @@ TEST(XPlaneWriter, DrawsArrowsFromForwardToBackward) {
   const ProfileFile file(builder.take());
   std::set<std::uint64_t> arrows;
   for (std::size_t i = 0; i < 2; ++i) {
-    const XStatValue& from = file.line(kMainThread).events.at(i).stats.at("flow");
-    const XStatValue& to = file.line(kSecondThread).events.at(i).stats.at("flow");
+    const detail::events::XStatValue& from = file.line(kMainThread).events.at(i).stats.at("flow");
+    const detail::events::XStatValue& to = file.line(kSecondThread).events.at(i).stats.at("flow");
     EXPECT_EQ(std::get<std::uint64_t>(from) % 4, 2u);
     EXPECT_EQ(std::get<std::uint64_t>(to) % 4, 1u);
     EXPECT_EQ(std::get<std::uint64_t>(from) / 4, std::get<std::uint64_t>(to) / 4);
@@ -363,22 +363,24 @@ TEST(XPlaneWriter, WritesDetailsOfACallAsArguments) {
   const std::vector<ProfileEvent>& events = file.line(kMainThread).events;
   ASSERT_THAT(events, SizeIs(2));
   EXPECT_THAT(events[0].stats,
-              UnorderedElementsAre(Pair("Sequence number", XStatValue(std::int64_t{4'000'000'000})),
-                                   Pair("Fwd thread id", XStatValue(std::int64_t{3})),
-                                   Pair("Input Dims", XStatValue(details.shapes)),
-                                   Pair("Input type", XStatValue(details.types)),
-                                   Pair("Module", XStatValue(details.module)),
-                                   Pair("FLOPs", XStatValue(12.0)),
-                                   Pair("Bytes", XStatValue(std::int64_t{24})),
-                                   Pair("Arguments", XStatValue(details.arguments))));
-  EXPECT_THAT(events[1].stats, UnorderedElementsAre(Pair("value", XStatValue(2.5))));
+              UnorderedElementsAre(
+                  Pair("Sequence number", detail::events::XStatValue(std::int64_t{4'000'000'000})),
+                  Pair("Fwd thread id", detail::events::XStatValue(std::int64_t{3})),
+                  Pair("Input Dims", detail::events::XStatValue(details.shapes)),
+                  Pair("Input type", detail::events::XStatValue(details.types)),
+                  Pair("Module", detail::events::XStatValue(details.module)),
+                  Pair("FLOPs", detail::events::XStatValue(12.0)),
+                  Pair("Bytes", detail::events::XStatValue(std::int64_t{24})),
+                  Pair("Arguments", detail::events::XStatValue(details.arguments))));
+  EXPECT_THAT(events[1].stats,
+              UnorderedElementsAre(Pair("value", detail::events::XStatValue(2.5))));
 }
 
 TEST(XPlaneWriter, CountsFromTheOriginThatAllRanksShare) {
   TraceBuilder builder;
   builder.trace().originNanos = 5000;
   builder.span(0, "a", SpanKind::kZone, 10, 20);
-  XPlaneOptions options;
+  detail::profile::XPlaneOptions options;
   options.originNanos = 4000;
   const ProfileFile file(builder.take(), options);
   EXPECT_EQ(file.line(kMainThread).events.at(0).start, 1'010'000);
@@ -390,7 +392,7 @@ TEST(XPlaneWriter, CountsTimesFromTheEarliestSpan) {
   builder.trace().originNanos = 5000;
   builder.step(1, -30, 20);
   builder.span(0, "a", SpanKind::kZone, -10, 20);
-  XPlaneOptions options;
+  detail::profile::XPlaneOptions options;
   for (const std::int64_t origin : {std::int64_t{0}, std::int64_t{6000}}) {
     options.originNanos = origin;
     const ProfileFile file(builder.trace(), options);
@@ -406,7 +408,7 @@ TEST(XPlaneWriter, ClampsTimesThatAreTooLate) {
   builder.step(1, 0, 4'000'000'000'000'000'000);
   builder.span(0, "a", SpanKind::kZone, 0, 4'000'000'000'000'000'000);
   builder.trace().originNanos = 1'700'000'000'000'000'000;
-  XPlaneOptions options;
+  detail::profile::XPlaneOptions options;
   options.originNanos = 1;
   const ProfileFile file(builder.take(), options);
   constexpr std::int64_t kWeekPicos = std::int64_t{7} * 24 * 3600 * 1'000'000'000'000;
@@ -433,7 +435,7 @@ TEST(XPlaneWriter, WritesCountersInOneLineByTime) {
   const ProfileLine& line = file.lines("/host:CPU")[0];
   EXPECT_EQ(line.name, "_counters_");
   EXPECT_THAT(line.names(), ElementsAre("memory", "depth", "memory"));
-  EXPECT_THAT(line.events[1].stats, ElementsAre(Pair("value", XStatValue(7.0))));
+  EXPECT_THAT(line.events[1].stats, ElementsAre(Pair("value", detail::events::XStatValue(7.0))));
   EXPECT_EQ(line.events[1].start, 4000);
 }
 
@@ -535,7 +537,7 @@ TEST(XPlaneWriter, GivesEachDeviceAPlaneWithItsSteps) {
 
   EXPECT_THAT(file.line(20, "/device:GPU:0").events, SizeIs(1));
   std::set<std::int64_t> planes;
-  for (const XPlane& each : file.space().planes) {
+  for (const detail::events::XPlane& each : file.space().planes) {
     planes.insert(each.id);
   }
   EXPECT_THAT(planes, SizeIs(file.space().planes.size()));
@@ -586,21 +588,21 @@ TEST(XPlaneWriter, WritesValidUtf8OnlyWhateverTheNames) {
   const ProfileFile file(builder.take());
   EXPECT_EQ(file.bytes().find("bad \xff"), std::string::npos);
   EXPECT_THAT(file.line(kMainThread).names(), SizeIs(kSpanKinds));
-  EXPECT_TRUE(isValidUtf8(file.line(kMainThread).names()[0]));
+  EXPECT_TRUE(detail::base::isValidUtf8(file.line(kMainThread).names()[0]));
 }
 
 TEST(XPlaneWriter, MakesTheFoldersOfASession) {
   const testing::TempDir dir;
-  const std::string path = xplanePath(dir.string() + "/run", "session", Trace());
-  ASSERT_TRUE(writeXPlane(path, Trace()).ok());
+  const std::string path = detail::profile::xplanePath(dir.string() + "/run", "session", Trace());
+  ASSERT_TRUE(detail::profile::writeXPlane(path, Trace()).ok());
   EXPECT_TRUE(std::filesystem::exists(dir.path() / "run/plugins/profile/session"));
 }
 
 TEST(XPlaneWriter, NeverReplacesAFile) {
   const testing::TempDir dir;
   const std::string path = dir.string() + "/host.xplane.pb";
-  ASSERT_TRUE(writeXPlane(path, Trace()).ok());
-  const Status again = writeXPlane(path, Trace());
+  ASSERT_TRUE(detail::profile::writeXPlane(path, Trace()).ok());
+  const Status again = detail::profile::writeXPlane(path, Trace());
   ASSERT_FALSE(again.ok());
   EXPECT_EQ(again.code(), ErrorCode::kFailedPrecondition);
   EXPECT_EQ(again.message(), "cannot write " + path + ": the file exists");
@@ -611,8 +613,8 @@ TEST(XPlaneWriter, NeverReplacesAFile) {
 TEST(XPlaneWriter, ReportsWhyItCannotWrite) {
   const testing::TempDir dir;
   const std::string file = dir.string() + "/file";
-  ASSERT_TRUE(writeXPlane(file, Trace()).ok());
-  const Status status = writeXPlane(file + "/host.xplane.pb", Trace());
+  ASSERT_TRUE(detail::profile::writeXPlane(file, Trace()).ok());
+  const Status status = detail::profile::writeXPlane(file + "/host.xplane.pb", Trace());
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.code(), ErrorCode::kIoError);
   EXPECT_EQ(status.message(), "cannot create the directory " + file + ": Not a directory");
@@ -621,27 +623,28 @@ TEST(XPlaneWriter, ReportsWhyItCannotWrite) {
 TEST(XPlanePath, NamesTheHostAndTheRankOfAJobOfSeveral) {
   Trace trace;
   trace.hostName = "node1.example.org";
-  EXPECT_EQ(xplanePath("runs/a", "s", trace),
+  EXPECT_EQ(detail::profile::xplanePath("runs/a", "s", trace),
             "runs/a/plugins/profile/s/node1.example.org.xplane.pb");
   trace.worldSize = 16;
   trace.rank = 3;
-  EXPECT_EQ(xplanePath("runs/a", "s", trace),
+  EXPECT_EQ(detail::profile::xplanePath("runs/a", "s", trace),
             "runs/a/plugins/profile/s/node1.example.org_rank00003.xplane.pb");
 }
 
 TEST(XPlanePath, ReplacesCharactersAtWhichXprofSplits) {
   Trace trace;
   trace.hostName = "a,b/c d";
-  EXPECT_EQ(xplanePath("r", "s", trace), "r/plugins/profile/s/a_b_c_d.xplane.pb");
+  EXPECT_EQ(detail::profile::xplanePath("r", "s", trace), "r/plugins/profile/s/a_b_c_d.xplane.pb");
   trace.hostName = "";
-  EXPECT_EQ(xplanePath("r", "s", trace), "r/plugins/profile/s/localhost.xplane.pb");
+  EXPECT_EQ(detail::profile::xplanePath("r", "s", trace),
+            "r/plugins/profile/s/localhost.xplane.pb");
 }
 
 TEST(ProfileSessionName, SortsByTime) {
-  EXPECT_EQ(profileSessionName(1'767'225'600'000'000'000).size(),
+  EXPECT_EQ(detail::profile::profileSessionName(1'767'225'600'000'000'000).size(),
             std::string("2026_01_01_00_00_00").size());
-  EXPECT_LT(profileSessionName(1'767'225'600'000'000'000),
-            profileSessionName(1'767'225'601'000'000'000));
+  EXPECT_LT(detail::profile::profileSessionName(1'767'225'600'000'000'000),
+            detail::profile::profileSessionName(1'767'225'601'000'000'000));
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 TEST(XprofOperatorName, NamesOperatorsOfLibTorch) {
@@ -55,4 +55,4 @@ TEST(XprofOperatorName, NamesEverything) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -28,9 +28,9 @@ namespace {
 
 std::shared_ptr<c10d::detail::TcpStore> store() {
   static const auto store = [] {
-    detail::LaunchSupport support;
+    detail::ranks::LaunchSupport support;
     support.hasStore = true;
-    detail::Launch launch = detail::findLaunch(support);
+    detail::ranks::Launch launch = detail::ranks::findLaunch(support);
     launch.isServedByAgent = true;  // the environment of main() serves it
     return std::make_shared<c10d::detail::TcpStore>(launch, std::chrono::seconds(30));
   }();
@@ -39,9 +39,9 @@ std::shared_ptr<c10d::detail::TcpStore> store() {
 
 /// Meets the other ranks once more, and makes a communicator that moves data in another way.
 std::shared_ptr<Communicator> meetAgain(const c10d::EnvironmentOptions& options) {
-  detail::LaunchSupport support;
+  detail::ranks::LaunchSupport support;
   support.hasStore = true;
-  detail::Launch launch = detail::findLaunch(support);
+  detail::ranks::Launch launch = detail::ranks::findLaunch(support);
   launch.isServedByAgent = true;  // one start follows the other at this store
   if (launch.size == 1) {
     return std::make_shared<Communicator>();
@@ -89,14 +89,15 @@ TEST(Contract, HoldsAfterAWriteToAClosedConnection) {
 }
 
 TEST(Contract, HoldsWhileAProfilerRecords) {
-  SpanCollector collector(4096);
+  detail::process::SpanCollector collector(4096);
   collector.startRecording();
   const auto world = c10d::world()->duplicate();
   for (const test::ContractCase& contract : test::collectiveContract()) {
     contract.check(*world);
   }
   std::size_t recorded = 0;
-  collector.drain([&](const SpanBatch& batch) { recorded += batch.records.size(); });
+  collector.drain(
+      [&](const detail::process::SpanBatch& batch) { recorded += batch.records.size(); });
   EXPECT_GT(recorded, test::collectiveContract().size());
 }
 

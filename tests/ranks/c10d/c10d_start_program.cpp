@@ -16,7 +16,7 @@
 namespace {
 
 int serve() {
-  steptape::detail::Launch launch;
+  steptape::detail::ranks::Launch launch;
   launch.host = "localhost";
   launch.port = std::atoi(std::getenv("MASTER_PORT"));
   const steptape::c10d::detail::TcpStore store(launch, std::chrono::seconds(10));

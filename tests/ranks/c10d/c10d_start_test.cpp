@@ -85,11 +85,12 @@ int portOfJob(const std::string& job) {
                                                         {"SLURM_JOB_ID", job},
                                                         {"SLURM_STEP_ID", "0"},
                                                         {"MASTER_ADDR", "localhost"}};
-  return detail::findLaunch({},
-                            [&variables](const char* name) {
-                              const auto found = variables.find(name);
-                              return found == variables.end() ? nullptr : found->second.c_str();
-                            })
+  return detail::ranks::findLaunch({},
+                                   [&variables](const char* name) {
+                                     const auto found = variables.find(name);
+                                     return found == variables.end() ? nullptr
+                                                                     : found->second.c_str();
+                                   })
       .port;
 }
 

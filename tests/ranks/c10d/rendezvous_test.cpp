@@ -30,9 +30,9 @@ constexpr const char* kAddress = "node7:29500";
 class Rendezvous : public ::testing::Test {
  protected:
   /// Returns what a launcher tells a rank.
-  static steptape::detail::Launch launchOf(int rank, int size, const std::string& job = "") {
-    steptape::detail::Launch launch;
-    launch.kind = steptape::detail::LaunchKind::kStore;
+  static steptape::detail::ranks::Launch launchOf(int rank, int size, const std::string& job = "") {
+    steptape::detail::ranks::Launch launch;
+    launch.kind = steptape::detail::ranks::LaunchKind::kStore;
     launch.rank = rank;
     launch.size = size;
     launch.job.name = job;
@@ -41,7 +41,7 @@ class Rendezvous : public ::testing::Test {
   }
 
   /// A rank comes to the store, on a thread.
-  std::future<Meeting> come(const steptape::detail::Launch& launch, int ranksPerNode = 0,
+  std::future<Meeting> come(const steptape::detail::ranks::Launch& launch, int ranksPerNode = 0,
                             std::chrono::milliseconds timeout = std::chrono::minutes(2)) {
     return std::async(std::launch::async, [store = store_, launch, ranksPerNode, timeout] {
       return meet(store, kAddress, launch, ranksPerNode, timeout);
@@ -76,7 +76,7 @@ class Rendezvous : public ::testing::Test {
 TEST_F(Rendezvous, TellsEachRankWhereAllAre) {
   const std::vector<Meeting> ranks = startJob(5, /*ranksPerNode=*/2);
   for (int rank = 0; rank < 5; ++rank) {
-    const steptape::detail::GroupMap& map = ranks[static_cast<std::size_t>(rank)].map;
+    const steptape::detail::ranks::GroupMap& map = ranks[static_cast<std::size_t>(rank)].map;
     EXPECT_EQ(map.rank(), rank);
     EXPECT_EQ(map.size(), 5);
     EXPECT_EQ(map.crossSize(), 3);
@@ -127,7 +127,7 @@ TEST_F(Rendezvous, RefusesThoseWhoComeAfterAllRanks) {
 
 TEST_F(Rendezvous, AtTheStoreOfALauncherBeginsAgainAfterAStart) {
   const auto served = [](int rank) {
-    steptape::detail::Launch launch = launchOf(rank, 2);
+    steptape::detail::ranks::Launch launch = launchOf(rank, 2);
     launch.isServedByAgent = true;
     return launch;
   };
@@ -172,10 +172,10 @@ TEST_F(Rendezvous, TellsTheNodesInALineForEachAndNotForEachRank) {
     guests[rank].memory = guests[rank].host;
   }
   guests[40].memory = guests[40].host = "node0";  // a rank that is elsewhere
-  const std::vector<steptape::detail::GroupMap::Place> places = placesOf(guests, 0);
+  const std::vector<steptape::detail::ranks::GroupMap::Place> places = placesOf(guests, 0);
   const std::string text = encodePlaces(places);
   EXPECT_EQ(text, "4\n0 node0\n1 node1\n2 node2\n3 node3\n16 0\n16 1\n8 2\n1 0\n7 2\n16 3\n");
-  const std::vector<steptape::detail::GroupMap::Place> decoded = decodePlaces(text);
+  const std::vector<steptape::detail::ranks::GroupMap::Place> decoded = decodePlaces(text);
   ASSERT_EQ(decoded.size(), places.size());
   for (std::size_t rank = 0; rank < places.size(); ++rank) {
     EXPECT_EQ(decoded[rank].nodeId, places[rank].nodeId);

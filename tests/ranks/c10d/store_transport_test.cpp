@@ -20,8 +20,8 @@
 namespace steptape::c10d::detail {
 namespace {
 
-using steptape::detail::EngineCommunicator;
-using steptape::detail::GroupMap;
+using steptape::detail::ranks::EngineCommunicator;
+using steptape::detail::ranks::GroupMap;
 using ::testing::ElementsAre;
 
 void onRanks(int ranks, const std::shared_ptr<MemoryStore>& store,
@@ -107,7 +107,7 @@ TEST(StoreTransport, LooksForNotesWithOneQuestion) {
   StoreTransport looking(store, GroupMap(places, 0));
   StoreTransport telling(store, GroupMap(places, 7));
   int rank = -1;
-  steptape::detail::StallNote note;
+  steptape::detail::ranks::StallNote note;
   EXPECT_FALSE(looking.takeNote(rank, note));
   EXPECT_EQ(store->asks(), 1U);
 

@@ -53,7 +53,7 @@ class WrongClock final : public Clock {
 class ClockOffsetOnRanks : public ::testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Ranks, ClockOffsetOnRanks, ::testing::Values(1, 2, 3, 7));
 
-void expectWithinBound(const ClockOffset& offset, std::int64_t trueNanos, int rank) {
+void expectWithinBound(const detail::ranks::ClockOffset& offset, std::int64_t trueNanos, int rank) {
   EXPECT_LE(offset.nanos - offset.bound, trueNanos) << "rank " << rank;
   EXPECT_GE(offset.nanos + offset.bound, trueNanos) << "rank " << rank;
 }
@@ -67,10 +67,10 @@ TEST_P(ClockOffsetOnRanks, IsFoundWithinItsBoundFromMicrosecondsToSeconds) {
     }
     testing::runRanks(GetParam(), [&](Communicator& world) {
       const std::int64_t ahead = aheadByRank[static_cast<std::size_t>(world.rank())];
-      ClockOffsetOptions options;
+      detail::ranks::ClockOffsetOptions options;
       options.clock = std::make_shared<WrongClock>(ahead);
       const std::int64_t before = options.clock->wallNanos();
-      const ClockOffset offset = estimateClockOffset(world, options);
+      const detail::ranks::ClockOffset offset = detail::ranks::estimateClockOffset(world, options);
       expectWithinBound(offset, aheadByRank[0] - ahead, world.rank());
       EXPECT_TRUE(offset.isSteady);
       // By this rank's own clock.
@@ -82,7 +82,7 @@ TEST_P(ClockOffsetOnRanks, IsFoundWithinItsBoundFromMicrosecondsToSeconds) {
 
 TEST_P(ClockOffsetOnRanks, IsZeroOnTheRoot) {
   testing::runRanks(GetParam(), [&](Communicator& world) {
-    const ClockOffset offset = estimateClockOffset(world);
+    const detail::ranks::ClockOffset offset = detail::ranks::estimateClockOffset(world);
     if (world.isRoot()) {
       EXPECT_EQ(offset.nanos, 0);
       EXPECT_EQ(offset.bound, 0);
@@ -92,7 +92,7 @@ TEST_P(ClockOffsetOnRanks, IsZeroOnTheRoot) {
 
 TEST_P(ClockOffsetOnRanks, IsZeroOnTheRootsNodeWithTheSystemClock) {
   testing::runRanks(GetParam(), [&](Communicator& world) {
-    const ClockOffset offset = estimateClockOffset(world);
+    const detail::ranks::ClockOffset offset = detail::ranks::estimateClockOffset(world);
     EXPECT_EQ(offset.nanos, 0) << "rank " << world.rank();
     EXPECT_GE(offset.bound, 0);
   });
@@ -100,9 +100,9 @@ TEST_P(ClockOffsetOnRanks, IsZeroOnTheRootsNodeWithTheSystemClock) {
 
 TEST(ClockOffset, IsExactIfTheClocksStandStill) {
   testing::runRanks(3, [&](Communicator& world) {
-    ClockOffsetOptions options;
+    detail::ranks::ClockOffsetOptions options;
     options.clock = std::make_shared<testing::FakeClock>(1.7e9 + 0.5 * world.rank());
-    const ClockOffset offset = estimateClockOffset(world, options);
+    const detail::ranks::ClockOffset offset = detail::ranks::estimateClockOffset(world, options);
     EXPECT_EQ(offset.nanos, -500'000'000 * world.rank());
     EXPECT_EQ(offset.bound, 0);
     EXPECT_EQ(offset.wallNanos, 1'700'000'000'000'000'000 + 500'000'000 * world.rank());
@@ -117,9 +117,9 @@ TEST_P(ClockOffsetOnRanks, DetectsAClockThatWasSet) {
       if (world.rank() == setRank) {
         clock->setAtReading(20, -3'000'000'000);
       }
-      ClockOffsetOptions options;
+      detail::ranks::ClockOffsetOptions options;
       options.clock = clock;
-      const ClockOffset offset = estimateClockOffset(world, options);
+      const detail::ranks::ClockOffset offset = detail::ranks::estimateClockOffset(world, options);
       const std::int64_t ahead = world.rank() == setRank ? -3'000'000'000 : 0;
       const std::int64_t rootAhead = setRank == 0 ? -3'000'000'000 : 0;
       expectWithinBound(offset, rootAhead - ahead, world.rank());
@@ -131,19 +131,20 @@ TEST_P(ClockOffsetOnRanks, DetectsAClockThatWasSet) {
 
 TEST(ClockOffset, NeedsARoundAndTheSameNumberOnAllRanks) {
   testing::runRanks(2, [&](Communicator& world) {
-    ClockOffsetOptions options;
+    detail::ranks::ClockOffsetOptions options;
     options.rounds = 0;
     expectError(ErrorCode::kInvalidArgument,
                 "estimateClockOffset: got 0 rounds; expected at least 1",
-                [&] { estimateClockOffset(world, options); });
+                [&] { detail::ranks::estimateClockOffset(world, options); });
     options.rounds = 1 + world.rank();
     expectError(ErrorCode::kRankMismatch, "'clock offset'",
-                [&] { estimateClockOffset(world, options); });
+                [&] { detail::ranks::estimateClockOffset(world, options); });
   });
 }
 
-ClockOffset offsetOf(std::int64_t nanos, std::int64_t bound, std::int64_t wallNanos) {
-  ClockOffset offset;
+detail::ranks::ClockOffset offsetOf(std::int64_t nanos, std::int64_t bound,
+                                    std::int64_t wallNanos) {
+  detail::ranks::ClockOffset offset;
   offset.nanos = nanos;
   offset.bound = bound;
   offset.wallNanos = wallNanos;
@@ -151,14 +152,14 @@ ClockOffset offsetOf(std::int64_t nanos, std::int64_t bound, std::int64_t wallNa
 }
 
 TEST(ClockCorrection, LeavesTimesUnchangedWithoutAnOffset) {
-  const ClockCorrection correction;
+  const detail::ranks::ClockCorrection correction;
   EXPECT_EQ(correction.rootNanos(1'700'000'000'123'456'789), 1'700'000'000'123'456'789);
   EXPECT_EQ(correction.bound(), 0);
   EXPECT_TRUE(correction.isSteady());
 }
 
 TEST(ClockCorrection, AppliesOneOffsetToAllTimes) {
-  const ClockCorrection correction(offsetOf(-250, 20, 1'000'000));
+  const detail::ranks::ClockCorrection correction(offsetOf(-250, 20, 1'000'000));
   EXPECT_EQ(correction.rootNanos(0), -250);
   EXPECT_EQ(correction.rootNanos(1'000'000), 999'750);
   EXPECT_EQ(correction.rootNanos(9'000'000), 8'999'750);
@@ -169,8 +170,8 @@ TEST(ClockCorrection, AppliesOneOffsetToAllTimes) {
 TEST(ClockCorrection, FollowsADriftBetweenStartAndEnd) {
   const std::int64_t start = 1'700'000'000'000'000'000;
   const std::int64_t hour = 3'600'000'000'000;
-  const ClockCorrection correction(offsetOf(5'000'000'000, 900, start),
-                                   offsetOf(5'060'000'000, 700, start + hour));
+  const detail::ranks::ClockCorrection correction(offsetOf(5'000'000'000, 900, start),
+                                                  offsetOf(5'060'000'000, 700, start + hour));
   EXPECT_EQ(correction.offsetAt(start - hour), 5'000'000'000);
   EXPECT_EQ(correction.offsetAt(start), 5'000'000'000);
   EXPECT_EQ(correction.offsetAt(start + hour / 4), 5'015'000'000);
@@ -182,15 +183,17 @@ TEST(ClockCorrection, FollowsADriftBetweenStartAndEnd) {
 
 TEST(ClockCorrection, ReportsAClockThatWasSetAndKeepsTheOrderOfTimes) {
   const std::int64_t second = 1'000'000'000;
-  const ClockCorrection forward(offsetOf(0, 100, 0), offsetOf(-5 * second, 100, 2 * second));
+  const detail::ranks::ClockCorrection forward(offsetOf(0, 100, 0),
+                                               offsetOf(-5 * second, 100, 2 * second));
   EXPECT_FALSE(forward.isSteady());
   EXPECT_EQ(forward.rootNanos(second), second);
   EXPECT_EQ(forward.rootNanos(3 * second), 3 * second);
   // Set back so far that the end seems to precede the start.
-  EXPECT_FALSE(ClockCorrection(offsetOf(0, 100, second), offsetOf(0, 100, 0)).isSteady());
-  ClockOffset set = offsetOf(0, 100, second);
+  EXPECT_FALSE(
+      detail::ranks::ClockCorrection(offsetOf(0, 100, second), offsetOf(0, 100, 0)).isSteady());
+  detail::ranks::ClockOffset set = offsetOf(0, 100, second);
   set.isSteady = false;
-  EXPECT_FALSE(ClockCorrection(offsetOf(0, 100, 0), set).isSteady());
+  EXPECT_FALSE(detail::ranks::ClockCorrection(offsetOf(0, 100, 0), set).isSteady());
 }
 
 TEST(ClockCorrection, KeepsTheOrderOfTimesForAnyInput) {
@@ -201,8 +204,9 @@ TEST(ClockCorrection, KeepsTheOrderOfTimesForAnyInput) {
   for (int attempt = 0; attempt < 2000; ++attempt) {
     const std::int64_t start = upTo(1000);
     const std::int64_t end = start + upTo(20'000);
-    const ClockCorrection correction(offsetOf(upTo(20'000) - 10'000, upTo(20'000), start),
-                                     offsetOf(upTo(20'000) - 10'000, upTo(20'000), end));
+    const detail::ranks::ClockCorrection correction(
+        offsetOf(upTo(20'000) - 10'000, upTo(20'000), start),
+        offsetOf(upTo(20'000) - 10'000, upTo(20'000), end));
     std::int64_t last = correction.rootNanos(0);
     for (std::int64_t time = 1; time < 25'000; time += 1 + upTo(50)) {
       ASSERT_GE(correction.rootNanos(time), last) << attempt << " at " << time;

@@ -36,7 +36,7 @@ namespace {
 class CollectiveCost : public ::testing::Test {
  protected:
   CollectiveCost()
-      : memory_(world_.allocateNodeMemory(detail::NodeBarrier::bytesFor(1))),
+      : memory_(world_.allocateNodeMemory(detail::ranks::NodeBarrier::bytesFor(1))),
         nodeBarrier_(*memory_, 0, 0, 1) {
     options_.name = "gradients";
   }
@@ -63,7 +63,7 @@ class CollectiveCost : public ::testing::Test {
   Communicator world_;
   CollectiveOptions options_;
   std::shared_ptr<NodeMemory> memory_;
-  detail::NodeBarrier nodeBarrier_;
+  detail::ranks::NodeBarrier nodeBarrier_;
 };
 
 TEST_F(CollectiveCost, IncludesNoAllocationOrLockWithoutARecorder) {
@@ -71,7 +71,7 @@ TEST_F(CollectiveCost, IncludesNoAllocationOrLockWithoutARecorder) {
 }
 
 TEST_F(CollectiveCost, IncludesNoAllocationOrLockForRepeatedCallsWithARecorder) {
-  SpanCollector collector(1 << 13);
+  detail::process::SpanCollector collector(1 << 13);
   collector.startRecording();
   const std::uint64_t allocationsBefore = allocationsOfThread();
   const std::size_t locksBefore = locks;
@@ -81,7 +81,8 @@ TEST_F(CollectiveCost, IncludesNoAllocationOrLockForRepeatedCallsWithARecorder) 
 
   expectNothingIsSpent();
   std::size_t recorded = 0;
-  collector.drain([&](const SpanBatch& batch) { recorded += batch.records.size(); });
+  collector.drain(
+      [&](const detail::process::SpanBatch& batch) { recorded += batch.records.size(); });
   EXPECT_EQ(recorded, 1001U * 4);
 }
 

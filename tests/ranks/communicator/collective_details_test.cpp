@@ -11,7 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 namespace {
 
 using ::testing::HasSubstr;
@@ -91,4 +91,4 @@ TEST(CollectiveDetails, TruncateALongListOfRanks) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

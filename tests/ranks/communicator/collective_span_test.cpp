@@ -415,8 +415,9 @@ TEST(NodeBarrier, RecordsHowLongItWaits) {
   test::SpanRecording recording;
   testing::runRanks(2, [](Communicator& world) {
     setThreadName(world.isRoot() ? "root" : "other");
-    const auto memory = world.allocateNodeMemory(detail::NodeBarrier::bytesFor(world.localSize()));
-    detail::NodeBarrier barrier(*memory, 0, world.localRank(), world.localSize());
+    const auto memory =
+        world.allocateNodeMemory(detail::ranks::NodeBarrier::bytesFor(world.localSize()));
+    detail::ranks::NodeBarrier barrier(*memory, 0, world.localRank(), world.localSize());
     STEPTAPE_ZONE("in the node");
     barrier.arriveAndWait(std::chrono::seconds(30), "gradients");
   });

@@ -22,7 +22,8 @@ class CountingCommunicator final : public Communicator {
   int collectives() const { return collectives_; }
 
  protected:
-  std::unique_ptr<detail::PendingCollective> start(const detail::CollectiveCall& call) override {
+  std::unique_ptr<detail::ranks::PendingCollective> start(
+      const detail::ranks::CollectiveCall& call) override {
     ++collectives_;
     return startOn(*inner_, call);
   }

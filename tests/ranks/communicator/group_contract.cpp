@@ -279,10 +279,10 @@ void memoryOutlives(Communicator& world) {
 }
 
 void meetsInMemory(Communicator& world) {
-  const std::size_t bytes = detail::NodeBarrier::bytesFor(world.localSize());
+  const std::size_t bytes = detail::ranks::NodeBarrier::bytesFor(world.localSize());
   const auto memory = world.allocateNodeMemory(bytes + 128);
   ASSERT_NE(memory, nullptr);
-  detail::NodeBarrier barrier(*memory, 128, world.localRank(), world.localSize());
+  detail::ranks::NodeBarrier barrier(*memory, 128, world.localRank(), world.localSize());
   auto* counter = reinterpret_cast<std::atomic<int>*>(memory->data());
   for (int round = 1; round <= 200; ++round) {
     counter->fetch_add(1, std::memory_order_relaxed);
@@ -291,7 +291,7 @@ void meetsInMemory(Communicator& world) {
     barrier.arriveAndWait(std::chrono::seconds(60), "round");
   }
   expectError(ErrorCode::kInvalidArgument, "NodeBarrier: ", [&] {
-    detail::NodeBarrier crooked(*memory, 8, world.localRank(), world.localSize());
+    detail::ranks::NodeBarrier crooked(*memory, 8, world.localRank(), world.localSize());
   });
   world.barrier();
 }
@@ -361,9 +361,10 @@ void warnsOfAStallInMemory(Communicator& world) {
                            warnings.push_back(warning);
                            ++*warned;
                          });
-  const auto memory = group->allocateNodeMemory(detail::NodeBarrier::bytesFor(world.localSize()));
+  const auto memory =
+      group->allocateNodeMemory(detail::ranks::NodeBarrier::bytesFor(world.localSize()));
   ASSERT_NE(memory, nullptr);
-  detail::NodeBarrier barrier(*memory, 0, world.localRank(), world.localSize());
+  detail::ranks::NodeBarrier barrier(*memory, 0, world.localRank(), world.localSize());
   const int late = world.localSize() - 1;
   const std::string who = nameOf(world, late);
   const bool warns = world.crossRank() == 0 && late > 0;

@@ -15,8 +15,8 @@
 namespace steptape {
 namespace {
 
-using detail::Launch;
-using detail::LaunchKind;
+using detail::ranks::Launch;
+using detail::ranks::LaunchKind;
 using test::expectError;
 using Variables = std::map<std::string, std::string>;
 
@@ -29,7 +29,7 @@ std::function<const char*(const char*)> lookUpIn(const Variables& variables) {
 }
 
 Launch launchIn(const Variables& variables, bool hasMpi = true, bool hasStore = true) {
-  return detail::findLaunch({hasMpi, hasStore}, lookUpIn(variables));
+  return detail::ranks::findLaunch({hasMpi, hasStore}, lookUpIn(variables));
 }
 
 Variables with(Variables variables, const Variables& more) {
@@ -107,7 +107,7 @@ TEST(Launch, OfSrunTriesOtherPortsThanThoseOfNeighboringJobs) {
   const Launch next = launchIn(with(kSrun, {{"SLURM_JOB_ID", "1234568"}, {"SLURM_STEP_ID", "0"}}));
   const Launch seventh = launchIn(with(kSrun, {{"SLURM_STEP_ID", "7"}}));
   EXPECT_EQ(seventh.port, next.port);
-  EXPECT_FALSE(detail::canBeOfOneJob(seventh.job, next.job));
+  EXPECT_FALSE(detail::process::canBeOfOneJob(seventh.job, next.job));
 }
 
 TEST(Launch, KnowsItsJobAndOfSrunItsStep) {
@@ -181,7 +181,7 @@ TEST(Launch, WithAnImpossibleValueIsRefused) {
 }
 
 std::string foreignLauncherIn(const Variables& variables, const std::string& library, int size) {
-  return detail::foreignLauncherBecause({library, size}, lookUpIn(variables));
+  return detail::ranks::foreignLauncherBecause({library, size}, lookUpIn(variables));
 }
 
 constexpr const char* kOpenMpiLibrary = "Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4";
@@ -230,15 +230,15 @@ TEST(ForeignLauncher, IsAcceptedByChoice) {
 }
 
 TEST(MpiLibrary, HasAShortName) {
-  EXPECT_EQ(detail::nameOfMpiLibrary(kOpenMpiLibrary), "Open MPI v4.1.4");
-  EXPECT_EQ(detail::nameOfMpiLibrary(kMpichLibrary), "MPICH 4.0.2");
-  EXPECT_EQ(detail::nameOfMpiLibrary("MPICH Version:      5.0.2\n"), "MPICH 5.0.2");
-  EXPECT_EQ(detail::nameOfMpiLibrary(kIntelLibrary),
+  EXPECT_EQ(detail::ranks::nameOfMpiLibrary(kOpenMpiLibrary), "Open MPI v4.1.4");
+  EXPECT_EQ(detail::ranks::nameOfMpiLibrary(kMpichLibrary), "MPICH 4.0.2");
+  EXPECT_EQ(detail::ranks::nameOfMpiLibrary("MPICH Version:      5.0.2\n"), "MPICH 5.0.2");
+  EXPECT_EQ(detail::ranks::nameOfMpiLibrary(kIntelLibrary),
             "Intel(R) MPI Library 2021.19.0 for Linux* OS");
 }
 
 std::string aloneIn(const Variables& variables) {
-  return detail::aloneInAllocation(lookUpIn(variables));
+  return detail::ranks::aloneInAllocation(lookUpIn(variables));
 }
 
 TEST(Launch, OfOneProcessInAnAllocationOfSeveralTasksIsWarnedOf) {
@@ -256,7 +256,7 @@ TEST(Launch, OfOneProcessInAnAllocationOfSeveralTasksIsWarnedOf) {
 
 TEST(Launch, OfOpenMpiBySrunWithoutPmixIsNotedByTheFirstRank) {
   const auto noteIn = [](const Variables& variables, const char* library) {
-    return detail::missingPmixNote(library, lookUpIn(variables));
+    return detail::ranks::missingPmixNote(library, lookUpIn(variables));
   };
   const Variables pmi2 = {{"SLURM_PROCID", "0"},
                           {"SLURM_STEP_NUM_TASKS", "2"},
@@ -274,11 +274,11 @@ TEST(Launch, OfOpenMpiBySrunWithoutPmixIsNotedByTheFirstRank) {
 }
 
 TEST(Launch, FindsTheFirstHostOfAList) {
-  EXPECT_EQ(detail::firstHostOf("node7"), "node7");
-  EXPECT_EQ(detail::firstHostOf("node7,node8"), "node7");
-  EXPECT_EQ(detail::firstHostOf("node[07-12,20],other"), "node07");
-  EXPECT_EQ(detail::firstHostOf("rack[2]node[5,9]-ib"), "rack2node5-ib");
-  EXPECT_EQ(detail::firstHostOf(""), "");
+  EXPECT_EQ(detail::ranks::firstHostOf("node7"), "node7");
+  EXPECT_EQ(detail::ranks::firstHostOf("node7,node8"), "node7");
+  EXPECT_EQ(detail::ranks::firstHostOf("node[07-12,20],other"), "node07");
+  EXPECT_EQ(detail::ranks::firstHostOf("rack[2]node[5,9]-ib"), "rack2node5-ib");
+  EXPECT_EQ(detail::ranks::firstHostOf(""), "");
 }
 
 TEST(Environment, OfAProcessThatNoLauncherHasStartedIsAJobOfOneRank) {

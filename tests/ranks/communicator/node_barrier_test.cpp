@@ -13,7 +13,7 @@
 namespace steptape {
 namespace {
 
-using detail::NodeBarrier;
+using detail::ranks::NodeBarrier;
 using test::expectError;
 
 /// Records warnings; its peers end when they are checked.

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 namespace {
 
 TEST(OffsetInterval, IsBoundedByTheOtherOnesEntryAndExit) {
@@ -86,4 +86,4 @@ TEST(OffsetInterval, HoldsTheTrueOffsetWhateverTheTimesAre) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -65,4 +65,4 @@ TEST(PollPause, DoesNotCountTimeInWhichTheProcessWasStopped) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

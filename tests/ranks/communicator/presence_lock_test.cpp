@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 
 // tests/ranks/mpi kills ranks that wait for each other.
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 namespace {
 
 class Presence : public ::testing::Test {
@@ -101,4 +101,4 @@ TEST(PresenceLock, SaysWhyItCannotBeTaken) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

@@ -6,13 +6,13 @@
 
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::ranks {
 namespace {
 
-Float16 rounded(float value, Float16 /*type*/) {
+base::Float16 rounded(float value, base::Float16 /*type*/) {
   return roundToFloat16(value);
 }
-BFloat16 rounded(float value, BFloat16 /*type*/) {
+base::BFloat16 rounded(float value, base::BFloat16 /*type*/) {
   return roundToBFloat16(value);
 }
 
@@ -23,14 +23,14 @@ void expectRoundsToNearestEven(std::uint16_t infinity) {
   for (std::uint32_t bits = 0; bits < infinity; ++bits) {
     const Half low{static_cast<std::uint16_t>(bits)};
     const Half high{static_cast<std::uint16_t>(bits + 1)};
-    const float value = toFloat(low);
+    const float value = base::toFloat(low);
     ASSERT_EQ(rounded(value, Half{}).bits, low.bits);
     ASSERT_EQ(rounded(-value, Half{}).bits, low.bits | 0x8000);
     if (high.bits == infinity) {
       break;
     }
     // The sum of two numbers of 16 bits is exact in double, and its half in float.
-    const auto middle = static_cast<float>((static_cast<double>(value) + toFloat(high)) / 2);
+    const auto middle = static_cast<float>((static_cast<double>(value) + base::toFloat(high)) / 2);
     ASSERT_EQ(rounded(middle, Half{}).bits, bits % 2 == 0 ? low.bits : high.bits) << bits;
     ASSERT_EQ(rounded(std::nextafterf(middle, 0), Half{}).bits, low.bits) << bits;
     ASSERT_EQ(rounded(std::nextafterf(middle, std::numeric_limits<float>::infinity()), Half{}).bits,
@@ -40,11 +40,11 @@ void expectRoundsToNearestEven(std::uint16_t infinity) {
 }
 
 TEST(RoundToHalf, RoundsToNearestFloat16TiesToEven) {
-  expectRoundsToNearestEven<Float16>(0x7C00);
+  expectRoundsToNearestEven<base::Float16>(0x7C00);
 }
 
 TEST(RoundToHalf, RoundsToNearestBFloat16TiesToEven) {
-  expectRoundsToNearestEven<BFloat16>(0x7F80);
+  expectRoundsToNearestEven<base::BFloat16>(0x7F80);
 }
 
 TEST(RoundToHalf, RoundsLargeValuesToInfinity) {
@@ -58,7 +58,7 @@ TEST(RoundToHalf, RoundsLargeValuesToInfinity) {
 
 TEST(RoundToHalf, KeepsNaN) {
   // A NaN whose upper half alone would be an infinity.
-  const float thin = bitCast<float>(std::uint32_t{0x7F800001});
+  const float thin = base::bitCast<float>(std::uint32_t{0x7F800001});
   for (const float nan : {thin, std::numeric_limits<float>::quiet_NaN()}) {
     EXPECT_TRUE(std::isnan(toFloat(roundToFloat16(nan))));
     EXPECT_TRUE(std::isnan(toFloat(roundToBFloat16(nan))));
@@ -66,4 +66,4 @@ TEST(RoundToHalf, KeepsNaN) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::ranks

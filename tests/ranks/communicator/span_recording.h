@@ -40,7 +40,7 @@ class SpanRecording {
   /// Returns the spans since the last call, by thread name, in the order of their ends.
   std::map<std::string, std::vector<SeenSpan>> take() {
     std::map<std::string, std::vector<SeenSpan>> spansByThread;
-    collector_.drain([&](const SpanBatch& batch) {
+    collector_.drain([&](const detail::process::SpanBatch& batch) {
       for (const SpanRecord& record : batch.records) {
         spansByThread[batch.threadName].push_back(
             {spanName(record.nameId), record.kind, record.depth, (record.flags & kDetached) != 0,
@@ -51,7 +51,7 @@ class SpanRecording {
   }
 
  private:
-  SpanCollector collector_{4096};
+  detail::process::SpanCollector collector_{4096};
 };
 
 inline std::vector<std::string> namesOf(const std::vector<SeenSpan>& spans) {

@@ -19,21 +19,23 @@ namespace {
 
 /// A rank that is a thread, and whose collectives run over a NodeTransport. What is not a
 /// collective is left to the communicator that it is made of.
-class NodeCommunicator final : public detail::EngineCommunicator {
+class NodeCommunicator final : public detail::ranks::EngineCommunicator {
  public:
   static std::shared_ptr<NodeCommunicator> make(std::shared_ptr<Communicator> threads) {
-    auto memory = threads->allocateNodeMemory(detail::NodeTransport::bytesFor(threads->size()));
-    std::vector<detail::GroupMap::Place> places(static_cast<std::size_t>(threads->size()),
-                                                {0, threads->nodeName()});
+    auto memory =
+        threads->allocateNodeMemory(detail::ranks::NodeTransport::bytesFor(threads->size()));
+    std::vector<detail::ranks::GroupMap::Place> places(static_cast<std::size_t>(threads->size()),
+                                                       {0, threads->nodeName()});
     auto made = std::make_shared<NodeCommunicator>(
-        threads, std::make_shared<detail::NodeTransport>(
-                     std::move(memory), detail::GroupMap(std::move(places), threads->rank())));
+        threads,
+        std::make_shared<detail::ranks::NodeTransport>(
+            std::move(memory), detail::ranks::GroupMap(std::move(places), threads->rank())));
     made->setTimeout(threads->timeout());
     return made;
   }
 
   NodeCommunicator(std::shared_ptr<Communicator> threads,
-                   const std::shared_ptr<detail::NodeTransport>& transport)
+                   const std::shared_ptr<detail::ranks::NodeTransport>& transport)
       : EngineCommunicator(transport), threads_(std::move(threads)) {}
 
   std::shared_ptr<Communicator> split(int color, int key) override {

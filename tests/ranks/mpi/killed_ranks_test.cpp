@@ -57,10 +57,10 @@ class KilledRanks : public ::testing::Test {
                      STEPTAPE_KILLED_RANK_PROGRAM + "' '" + notesPath + "' '" + logDir + "' " +
                      std::to_string(victim) + " " + std::to_string(microseconds));
     EXPECT_THAT(job.output, ::testing::ContainsRegex(STEPTAPE_LAUNCHER_SAYS_KILLED "|has ended"));
-    detail::RecoveryOptions options;
+    detail::log::RecoveryOptions options;
     options.directory = logDir;
     options.below = true;
-    for (const auto& process : detail::recoverRuns(options).processes) {
+    for (const auto& process : detail::log::recoverRuns(options).processes) {
       EXPECT_THAT(process.problems, IsEmpty());
       recovered_ += process.values;
     }

@@ -232,10 +232,10 @@ TEST(MpiCommunicator, WaitsForARankThatIsLate) {
 TEST(Chunks, CoverAllElementsWithoutGapOrOverlap) {
   std::vector<std::pair<std::size_t, int>> chunks;
   const auto record = [&](std::size_t offset, int count) { chunks.emplace_back(offset, count); };
-  detail::forEachChunk(10, 4, record);
+  detail::ranks::forEachChunk(10, 4, record);
   EXPECT_THAT(chunks, ElementsAre(std::pair(0, 4), std::pair(4, 4), std::pair(8, 2)));
   chunks.clear();
-  detail::forEachChunk(0, 4, record);
+  detail::ranks::forEachChunk(0, 4, record);
   EXPECT_TRUE(chunks.empty());
 }
 

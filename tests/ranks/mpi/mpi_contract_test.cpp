@@ -31,7 +31,7 @@ TEST_P(ContractOnMpi, HoldsInSharedMemory) {
 }
 
 TEST(Contract, HoldsWhileAProfilerRecords) {
-  SpanCollector collector(4096);
+  detail::process::SpanCollector collector(4096);
   collector.startRecording();
   MpiCommunicatorOptions options;
   options.timeout = std::chrono::seconds(30);
@@ -40,7 +40,8 @@ TEST(Contract, HoldsWhileAProfilerRecords) {
     contract.check(world);
   }
   std::size_t recorded = 0;
-  collector.drain([&](const SpanBatch& batch) { recorded += batch.records.size(); });
+  collector.drain(
+      [&](const detail::process::SpanBatch& batch) { recorded += batch.records.size(); });
   EXPECT_GT(recorded, test::collectiveContract().size());
 }
 

@@ -58,7 +58,7 @@ class MpiProfile : public ::testing::Test {
 
 TEST_F(MpiProfile, FindsThatTheRanksOfANodeShareAClock) {
   for (int attempt = 0; attempt < 20; ++attempt) {
-    const ClockOffset offset = estimateClockOffset(world_);
+    const detail::ranks::ClockOffset offset = detail::ranks::estimateClockOffset(world_);
     EXPECT_EQ(offset.nanos, 0);
     EXPECT_LE(offset.nanos - offset.bound, 0);
     EXPECT_GE(offset.nanos + offset.bound, 0);

@@ -23,8 +23,8 @@
 namespace steptape {
 namespace {
 
-using detail::RankState;
-using detail::StatePage;
+using detail::process::RankState;
+using detail::process::StatePage;
 using ::testing::HasSubstr;
 
 /// Returns the state of each process of the job, which are all on this node.
@@ -36,10 +36,10 @@ class MpiState : public ::testing::Test {
   }
 
   RankState stateOf(int rank) const {
-    detail::BoxName box = StatePage::current()->box();
+    detail::process::BoxName box = StatePage::current()->box();
     box.number = std::stoull(numbers_[static_cast<std::size_t>(rank)]);
     RankState state;
-    const Status status = detail::readRankState(box, &state);
+    const Status status = detail::process::readRankState(box, &state);
     EXPECT_TRUE(status.ok()) << status.message();
     return state;
   }

@@ -116,7 +116,7 @@ class GpuRanks {
 
  private:
   std::unique_ptr<steptape::Communicator> world_;
-  std::unique_ptr<steptape::detail::DeviceExchange> exchange_;
+  std::unique_ptr<steptape::detail::ranks::DeviceExchange> exchange_;
 };
 
 void callCollective(const std::string& name, steptape::Communicator& world) {
@@ -147,7 +147,7 @@ void callCollective(const std::string& name, steptape::Communicator& world) {
 }
 
 void waitForAll(const std::string& place, steptape::Communicator& world,
-                steptape::detail::NodeBarrier& barrier, std::optional<GpuRanks>& gpus) {
+                steptape::detail::ranks::NodeBarrier& barrier, std::optional<GpuRanks>& gpus) {
   if (place == "barrier") {
     barrier.arriveAndWait(std::chrono::milliseconds(500), "gradients");
   } else if (place == "patient barrier") {
@@ -171,7 +171,7 @@ void waitForAll(const std::string& place, steptape::Communicator& world,
 void train(const Arguments& arguments, const steptape::Environment& environment) {
   const auto world = steptape::world();
   const auto memory = world->allocateNodeMemory(4096);
-  steptape::detail::NodeBarrier barrier(*memory, 0, world->localRank(), world->localSize());
+  steptape::detail::ranks::NodeBarrier barrier(*memory, 0, world->localRank(), world->localSize());
   steptape::DistributedWriterOptions options;
   options.rankPolicy = steptape::RankPolicy::kPerRank;
   steptape::DistributedWriter writer(arguments.logDir, world, options);

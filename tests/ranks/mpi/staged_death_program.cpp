@@ -28,7 +28,7 @@ constexpr int kRanks = 3;
 constexpr int kFailingRank = 1;
 constexpr std::int64_t kFailingStep = 12;
 
-using steptape::detail::RankState;
+using steptape::detail::process::RankState;
 
 bool isInFlight(const RankState::Collective& collective) {
   return collective.phase != RankState::CollectivePhase::kCompleted &&
@@ -49,9 +49,11 @@ template <typename Predicate>
 void waitForStates(int ranks, const Predicate& holds) {
   const auto count = [&] {
     int found = 0;
-    for (const auto& box : steptape::detail::listBoxes(steptape::detail::boxFolder())) {
+    for (const auto& box :
+         steptape::detail::process::listBoxes(steptape::detail::process::boxFolder())) {
       RankState state;
-      found += static_cast<int>(steptape::detail::readRankState(box, &state).ok() && holds(state));
+      found += static_cast<int>(steptape::detail::process::readRankState(box, &state).ok() &&
+                                holds(state));
     }
     return found;
   };

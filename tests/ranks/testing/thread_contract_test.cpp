@@ -31,7 +31,7 @@ TEST_P(ContractOfOneRank, Holds) {
 }
 
 TEST(Contract, HoldsWhileAProfilerRecords) {
-  SpanCollector collector(4096);
+  detail::process::SpanCollector collector(4096);
   collector.startRecording();
   Communicator serial;
   for (const test::ContractCase& contract : test::collectiveContract()) {
@@ -39,7 +39,8 @@ TEST(Contract, HoldsWhileAProfilerRecords) {
     runRanks(3, contract.check);
   }
   std::size_t recorded = 0;
-  collector.drain([&](const SpanBatch& batch) { recorded += batch.records.size(); });
+  collector.drain(
+      [&](const detail::process::SpanBatch& batch) { recorded += batch.records.size(); });
   EXPECT_GT(recorded, test::collectiveContract().size());
 }
 

@@ -479,7 +479,7 @@ TEST_F(AsyncCheckpoints, TouchNoFileOnTheTrainingThread) {
 }
 
 TEST(TensorCopies, TakeBuffersAtOnceAndTheRestLater) {
-  detail::TensorCopies copies;
+  detail::train::TensorCopies copies;
   const torch::Tensor parameter = torch::ones({3});
   const torch::Tensor buffer = torch::ones({3});
   copies.restart();
@@ -494,7 +494,7 @@ TEST(TensorCopies, TakeBuffersAtOnceAndTheRestLater) {
 }
 
 TEST(TensorCopies, HaveTheLayoutOfTheOriginals) {
-  detail::TensorCopies copies;
+  detail::train::TensorCopies copies;
   const torch::Tensor whole = torch::rand({4, 6}).requires_grad_();
   const torch::Tensor part = whole.detach().t().slice(0, 1, 3);
   const torch::Tensor sparse = torch::eye(3).to_sparse();
@@ -512,7 +512,7 @@ TEST(TensorCopies, HaveTheLayoutOfTheOriginals) {
 }
 
 TEST(TensorCopies, ReuseTheirMemory) {
-  detail::TensorCopies copies;
+  detail::train::TensorCopies copies;
   std::vector<const void*> memory;
   for (int round = 0; round < 3; ++round) {
     copies.restart();
@@ -524,7 +524,7 @@ TEST(TensorCopies, ReuseTheirMemory) {
 }
 
 TEST(TensorCopies, AreMadeByAllThreadsTogether) {
-  detail::TensorCopies copies;
+  detail::train::TensorCopies copies;
   const torch::Tensor large = torch::rand({8, 1 << 20});
   copies.restart();
   const torch::Tensor copy = copies.add(large);

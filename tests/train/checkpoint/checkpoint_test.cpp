@@ -146,9 +146,9 @@ TEST_F(Checkpoints, SeedRanksThatTheJobDidNotHaveBefore) {
   progress.seed = 3;
   save(alone_, progress);
   const auto drawnBy = [&](int rank) {
-    detail::CheckpointArchive archive;
+    detail::train::CheckpointArchive archive;
     std::string bytes;
-    EXPECT_TRUE(detail::readWholeFile(path_, bytes).ok());
+    EXPECT_TRUE(detail::base::readWholeFile(path_, bytes).ok());
     EXPECT_EQ(archive.open(bytes), "");
     Learner learner(9);
     archive.restore(*learner.model, *learner.optimizer, nullptr, rank);
@@ -221,9 +221,9 @@ TEST_F(Checkpoints, RejectNamesOfValuesThatTheyCannotKeep) {
 TEST_F(Checkpoints, SayThatTheyAreTruncatedOrDamaged) {
   save(alone_);
   std::string whole;
-  ASSERT_TRUE(detail::readWholeFile(path_, whole).ok());
+  ASSERT_TRUE(detail::base::readWholeFile(path_, whole).ok());
   const auto expectDamage = [&](const std::string& bytes, const std::string& words) {
-    ASSERT_TRUE(detail::replaceFile(path_, bytes).ok());
+    ASSERT_TRUE(detail::base::replaceFile(path_, bytes).ok());
     Learner learner(9);
     expectError(ErrorCode::kDataLoss, "the checkpoint " + path_ + " is damaged: " + words,
                 [&] { load(learner, alone_); });
@@ -276,7 +276,7 @@ class CheckpointStores : public ::testing::Test {
 
   std::string wholeFile(const std::string& name) const {
     std::string bytes;
-    EXPECT_TRUE(detail::readWholeFile(path(name), bytes).ok());
+    EXPECT_TRUE(detail::base::readWholeFile(path(name), bytes).ok());
     return bytes;
   }
 
@@ -352,12 +352,13 @@ TEST_F(CheckpointStores, AreEmptyAtFirst) {
 
 TEST_F(CheckpointStores, SurviveAJobThatDiesWhileItWrites) {
   save(1);
-  detail::ReplacementFile dying(path("checkpoint_2.pt"));
+  detail::base::ReplacementFile dying(path("checkpoint_2.pt"));
   ASSERT_TRUE(dying.open().ok());
   dying.write("half of a checkpoint");
   ASSERT_TRUE(dying.finish().ok());
   EXPECT_EQ(load().progress.step, 1) << "before the file was renamed";
-  ASSERT_TRUE(detail::replaceFile(path("checkpoint_2.pt"), wholeFile("checkpoint_1.pt")).ok());
+  ASSERT_TRUE(
+      detail::base::replaceFile(path("checkpoint_2.pt"), wholeFile("checkpoint_1.pt")).ok());
   EXPECT_EQ(load().path, path("checkpoint_2.pt")) << "before checkpoint.pt pointed to it";
 }
 

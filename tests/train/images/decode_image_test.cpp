@@ -83,21 +83,21 @@ TEST_F(ImageFiles, AreRecognizedByTheirContent) {
 }
 
 /// Decodes `crop` as a transform of one size would.
-std::vector<std::uint8_t> decodedCrop(const std::string& path, detail::Rect crop) {
+std::vector<std::uint8_t> decodedCrop(const std::string& path, detail::train::Rect crop) {
   std::vector<std::uint8_t> pixels;
-  detail::readImage(
+  detail::train::readImage(
       path, {},
-      [&](detail::Size) {
-        return detail::ImagePlan{
+      [&](detail::train::Size) {
+        return detail::train::ImagePlan{
             {crop, {crop.width, crop.height}, {0, 0, crop.width, crop.height}, false}};
       },
-      [&](const detail::DecodedPart& part, const detail::ImagePlan& plan) {
-        pixels = detail::runPlan(part.view, part.box, plan).pixels;
+      [&](const detail::train::DecodedPart& part, const detail::train::ImagePlan& plan) {
+        pixels = detail::train::runPlan(part.view, part.box, plan).pixels;
       });
   return pixels;
 }
 
-std::vector<std::uint8_t> cropOf(const Image& image, detail::Rect crop) {
+std::vector<std::uint8_t> cropOf(const Image& image, detail::train::Rect crop) {
   std::vector<std::uint8_t> pixels;
   for (std::int64_t y = crop.y; y < crop.y + crop.height; ++y) {
     const auto row = image.pixels.begin() + 3 * (y * image.width + crop.x);
@@ -118,8 +118,8 @@ TEST_F(ImageFiles, GiveTheSamePixelsInPartAndWhole) {
       for (int i = 0; i < 60; ++i) {
         const std::int64_t width = 1 + random.below(whole.width);
         const std::int64_t height = 1 + random.below(whole.height);
-        const detail::Rect crop{random.below(whole.width - width + 1),
-                                random.below(whole.height - height + 1), width, height};
+        const detail::train::Rect crop{random.below(whole.width - width + 1),
+                                       random.below(whole.height - height + 1), width, height};
         EXPECT_EQ(decodedCrop(path("whole.jpg"), crop), cropOf(whole, crop))
             << crop.x << ", " << crop.y << ", " << width << " x " << height << ", progressive "
             << progressive << ", sampling " << sampling;
@@ -127,22 +127,22 @@ TEST_F(ImageFiles, GiveTheSamePixelsInPartAndWhole) {
     }
   }
   const Image whole = decodeImage(given("halves.png"));
-  const detail::Rect crop{5, 3, 9, 7};
+  const detail::train::Rect crop{5, 3, 9, 7};
   EXPECT_EQ(decodedCrop(given("halves.png"), crop), cropOf(whole, crop));
 }
 
 TEST_F(ImageFiles, AreDecodedAtTheSmallestSufficientSize) {
   const auto decodedWidth = [](std::int64_t least) {
     std::int64_t width = 0;
-    detail::readImage(
+    detail::train::readImage(
         given("plain.jpg"), {},
-        [&](detail::Size size) {
-          return detail::ImagePlan{
+        [&](detail::train::Size size) {
+          return detail::train::ImagePlan{
               {{0, 0, size.width, size.height}, {least, least}, {0, 0, least, least}, false}};
         },
-        [&](const detail::DecodedPart& part, const detail::ImagePlan& plan) {
+        [&](const detail::train::DecodedPart& part, const detail::train::ImagePlan& plan) {
           width = part.view.size.width;
-          expectColor(detail::runPlan(part.view, part.box, plan), least - 1, least - 1,
+          expectColor(detail::train::runPlan(part.view, part.box, plan), least - 1, least - 1,
                       {90, 120, 150});
         });
     return width;
@@ -160,12 +160,12 @@ TEST_F(ImageFiles, LookTheSameIfDecodedSmall) {
   SampleRandom unused(0, 0, 0);
   const ImageTransforms transforms{Resize{64}, CenterCrop{60}};
   const Image expected = transformImage(whole, transforms, unused);
-  detail::readImage(
+  detail::train::readImage(
       path("large.jpg"), {},
-      [&](detail::Size size) { return detail::planImage(size, transforms, unused); },
-      [&](const detail::DecodedPart& part, const detail::ImagePlan& plan) {
+      [&](detail::train::Size size) { return detail::train::planImage(size, transforms, unused); },
+      [&](const detail::train::DecodedPart& part, const detail::train::ImagePlan& plan) {
         EXPECT_EQ(part.view.size.width, 100);
-        const Image image = detail::runPlan(part.view, part.box, plan);
+        const Image image = detail::train::runPlan(part.view, part.box, plan);
         double difference = 0;
         for (std::size_t i = 0; i < image.pixels.size(); ++i) {
           difference += std::abs(image.pixels[i] - expected.pixels[i]);

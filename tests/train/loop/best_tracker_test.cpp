@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 MonitorOptions options(std::int64_t patience, double minDelta = 0) {
@@ -66,4 +66,4 @@ TEST(BestTracker, IsNeverExhaustedWithoutPatience) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

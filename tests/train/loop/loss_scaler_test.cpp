@@ -8,7 +8,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 LossScaleOptions options() {
@@ -59,4 +59,4 @@ TEST(LossScaler, RejectsFactorsThatCannotWork) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 EpochStatus halfOfTheSecondEpoch() {
@@ -84,4 +84,4 @@ TEST(ProgressReport, DrawsTheFirstStepAndThenWaits) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

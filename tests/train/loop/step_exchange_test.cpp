@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 using testing::runRanksShared;
@@ -104,4 +104,4 @@ TEST(StepExchange, AgreesWithItselfOnASingleRank) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -24,8 +24,9 @@ using testing::runRanksShared;
 
 at::Tensor adasumOf(const at::Tensor& a, const at::Tensor& b) {
   at::Tensor result = at::empty_like(a);
-  detail::adasum(static_cast<const float*>(a.data_ptr()), static_cast<const float*>(b.data_ptr()),
-                 static_cast<float*>(result.data_ptr()), static_cast<std::size_t>(a.numel()));
+  detail::train::adasum(
+      static_cast<const float*>(a.data_ptr()), static_cast<const float*>(b.data_ptr()),
+      static_cast<float*>(result.data_ptr()), static_cast<std::size_t>(a.numel()));
   return result;
 }
 
@@ -77,11 +78,11 @@ TEST(Adasum, CombinesEachParameterOverAllRanks) {
         const auto gradientOf = [](std::int64_t size, int rank) {
           return numbers({size}, 0.4 * rank).to(at::kFloat);
         };
-        for (const detail::GradientSlot& slot : slots) {
+        for (const detail::train::GradientSlot& slot : slots) {
           slot.parameter.mutable_grad() = gradientOf(slot.parameter.numel(), world->rank());
         }
         exchange();
-        for (const detail::GradientSlot& slot : slots) {
+        for (const detail::train::GradientSlot& slot : slots) {
           std::vector<at::Tensor> all;
           for (int rank = 0; rank < ranks; ++rank) {
             all.push_back(gradientOf(slot.parameter.numel(), rank));

@@ -40,7 +40,7 @@ TEST(BroadcastParameters, GivesEveryRankTheRootsParametersAndBuffers) {
 }
 
 TEST(BroadcastParameters, BringsTensorsOfEverySizeTypeAndLayoutIntoPlace) {
-  constexpr auto kLarge = static_cast<std::int64_t>(detail::kBroadcastGroupBytes / 4 + 1);
+  constexpr auto kLarge = static_cast<std::int64_t>(detail::train::kBroadcastGroupBytes / 4 + 1);
   runRanks(2, [&](Communicator& world) {
     torch::nn::Module module;
     const auto value = static_cast<double>(world.rank());

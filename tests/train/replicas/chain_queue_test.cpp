@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 using test::expectError;
@@ -81,4 +81,4 @@ TEST(ChainQueue, DoesNothingAfterAnError) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

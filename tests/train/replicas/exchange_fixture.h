@@ -21,7 +21,7 @@
 namespace steptape::test {
 
 using World = std::shared_ptr<Communicator>;
-using Slots = std::vector<detail::GradientSlot>;
+using Slots = std::vector<detail::train::GradientSlot>;
 
 inline at::Tensor numbers(at::IntArrayRef shape, double seed) {
   std::int64_t count = 1;
@@ -31,8 +31,8 @@ inline at::Tensor numbers(at::IntArrayRef shape, double seed) {
   return at::sin(at::arange(count, at::kDouble) * 0.7 + seed).view(shape);
 }
 
-inline detail::GradientSlot slot(const std::string& name, at::IntArrayRef shape, double seed,
-                                 at::ScalarType type = at::kFloat) {
+inline detail::train::GradientSlot slot(const std::string& name, at::IntArrayRef shape, double seed,
+                                        at::ScalarType type = at::kFloat) {
   return {name, numbers(shape, seed).to(type).set_requires_grad(true), 0, 0, {}};
 }
 
@@ -61,7 +61,7 @@ class Exchange {
   Exchange(Slots& slots, const World& world, const GradientSyncOptions& options = {})
       : slots_(slots),
         scale_(1.0 / world->size()),
-        messages_(detail::makeMessageExchange(slots, world, options)) {}
+        messages_(detail::train::makeMessageExchange(slots, world, options)) {}
 
   void operator()() {
     if (!isLaidOut_) {
@@ -75,25 +75,25 @@ class Exchange {
     messages_->distribute();
     messages_->setOverlapping(true);
     for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
-      if (messages_->stateOf(slot) == detail::GradientState::kNone) {
+      if (messages_->stateOf(slot) == detail::train::GradientState::kNone) {
         slots_[slot].parameter.mutable_grad().reset();
       } else {
-        detail::showAsGradient(slots_[slot]);
+        detail::train::showAsGradient(slots_[slot]);
       }
     }
   }
 
-  detail::GradientExchange& messages() { return *messages_; }
+  detail::train::GradientExchange& messages() { return *messages_; }
 
  private:
   Slots& slots_;
   double scale_;
   bool isLaidOut_ = false;
-  std::unique_ptr<detail::GradientExchange> messages_;
+  std::unique_ptr<detail::train::GradientExchange> messages_;
 };
 
 inline void zeroGradients(const Slots& slots) {
-  for (const detail::GradientSlot& slot : slots) {
+  for (const detail::train::GradientSlot& slot : slots) {
     slot.parameter.mutable_grad().reset();
   }
 }
@@ -116,7 +116,7 @@ inline void expectSameOnAllRanks(const at::Tensor& tensor, Communicator& world) 
 }
 
 inline void expectSameOnAllRanks(const Slots& slots, Communicator& world) {
-  for (const detail::GradientSlot& slot : slots) {
+  for (const detail::train::GradientSlot& slot : slots) {
     expectSameOnAllRanks(slot.parameter.grad(), world);
   }
 }
@@ -161,7 +161,8 @@ class NamingCommunicator final : public Communicator {
   Names& names() const { return *names_; }
 
  protected:
-  std::unique_ptr<detail::PendingCollective> start(const detail::CollectiveCall& call) override {
+  std::unique_ptr<detail::ranks::PendingCollective> start(
+      const detail::ranks::CollectiveCall& call) override {
     names_->add(call.name);
     return startOn(*inner_, call);
   }

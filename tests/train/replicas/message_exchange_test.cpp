@@ -14,7 +14,7 @@
 namespace steptape {
 namespace {
 
-using detail::GradientState;
+using detail::train::GradientState;
 using test::Exchange;
 using test::expectClose;
 using test::expectError;
@@ -48,7 +48,7 @@ Slots trainedAlone(int ranks, int steps) {
     }
     net.backward(at::cat(samples));
     const at::NoGradGuard noGradients;
-    for (const detail::GradientSlot& slot : net.slots) {
+    for (const detail::train::GradientSlot& slot : net.slots) {
       at::Tensor(slot.parameter).sub_(slot.parameter.grad(), 0.1);
     }
   }
@@ -63,7 +63,7 @@ void train(Net& net, const World& world, const GradientSyncOptions& options, int
     exchange();
     expectSameOnAllRanks(net.slots, *world);
     const at::NoGradGuard noGradients;
-    for (const detail::GradientSlot& slot : net.slots) {
+    for (const detail::train::GradientSlot& slot : net.slots) {
       at::Tensor(slot.parameter).sub_(slot.parameter.grad(), 0.1);
     }
   }
@@ -168,7 +168,7 @@ TEST(MessageExchange, KeepsTheFirstBucketSmall) {
   Exchange exchange(slots, std::make_shared<Communicator>(), options);
   exchange();
   std::vector<std::size_t> buckets;
-  for (const detail::GradientSlot& slot : slots) {
+  for (const detail::train::GradientSlot& slot : slots) {
     buckets.push_back(slot.array);
   }
   EXPECT_EQ(buckets, (std::vector<std::size_t>{2, 2, 2, 1, 1, 1, 0}));
@@ -326,11 +326,11 @@ TEST(MessageExchange, AveragesEachElementTypeInItsOwn) {
     Exchange exchange(slots, world);
     // 256 + 1 + 1: bfloat16 has 8 bits, so only a sum in float32 gives 258.
     const double factor = world->rank() == 0 ? 256 : 1;
-    for (const detail::GradientSlot& slot : slots) {
+    for (const detail::train::GradientSlot& slot : slots) {
       (slot.parameter * factor).sum().backward();
     }
     exchange();
-    for (const detail::GradientSlot& slot : slots) {
+    for (const detail::train::GradientSlot& slot : slots) {
       EXPECT_EQ(slot.parameter.grad().scalar_type(), slot.parameter.scalar_type());
       expectClose(slot.parameter.grad(), at::full({5}, 86), 0);
     }
@@ -445,7 +445,7 @@ TEST(GradientHooks, ReportEachGradientDuringTheirLifetime) {
   Net net;
   std::vector<std::size_t> told;
   {
-    const detail::GradientHooks hooks(net.slots, [&](std::size_t slot) {
+    const detail::train::GradientHooks hooks(net.slots, [&](std::size_t slot) {
       EXPECT_TRUE(net.slots[slot].parameter.grad().defined());
       told.push_back(slot);
     });

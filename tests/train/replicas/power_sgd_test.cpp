@@ -128,7 +128,7 @@ TEST(Orthogonalize, MakesColumnsOrthonormalAndReplacesThoseThatDepend) {
   at::Tensor matrix = numbers({9, 3}, 1);
   matrix.select(1, 1).copy_(matrix.select(1, 0) * 2);
   const at::Tensor first = matrix.select(1, 0) / matrix.select(1, 0).norm();
-  EXPECT_TRUE(detail::orthogonalize(static_cast<double*>(matrix.data_ptr()), 9, 3));
+  EXPECT_TRUE(detail::train::orthogonalize(static_cast<double*>(matrix.data_ptr()), 9, 3));
   expectClose(at::mm(matrix.t(), matrix), at::eye(3), 1e-12);
   expectClose(matrix.select(1, 0), first, 1e-12);
 }

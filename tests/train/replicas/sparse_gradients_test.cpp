@@ -26,7 +26,7 @@ at::Tensor embeddingGradient(int rank, at::ScalarType type = at::kFloat) {
   return at::sparse_coo_tensor(rows.view({1, 3}), values, {8, 2}, at::TensorOptions(type));
 }
 
-void expectSparseMean(const detail::GradientSlot& slot, Communicator& world, int ranks) {
+void expectSparseMean(const detail::train::GradientSlot& slot, Communicator& world, int ranks) {
   at::Tensor mean = at::zeros({8, 2});
   for (int rank = 0; rank < ranks; ++rank) {
     mean += embeddingGradient(rank).to_dense() / world.size();
@@ -44,12 +44,12 @@ TEST(SparseGradients, GatherToWhatDenseOnesAverageTo) {
   for (const int ranks : {1, 2, 3, 7}) {
     runRanksShared(ranks, [&](const World& world) {
       // Row 8 of 7 ranks would be out of range.
-      const detail::GradientSlot table = slot("table", {8, 2}, 1);
+      const detail::train::GradientSlot table = slot("table", {8, 2}, 1);
       const int last = std::min(ranks, 4);
       if (world->rank() < last) {
         table.parameter.mutable_grad() = embeddingGradient(world->rank());
       }
-      detail::exchangeSparseGradient(table, *world, 1.0 / ranks);
+      detail::train::exchangeSparseGradient(table, *world, 1.0 / ranks);
       expectSparseMean(table, *world, last);
     });
   }
@@ -57,31 +57,31 @@ TEST(SparseGradients, GatherToWhatDenseOnesAverageTo) {
 
 TEST(SparseGradients, TakeADenseOneAsSparse) {
   runRanksShared(2, [](const World& world) {
-    const detail::GradientSlot table = slot("table", {8, 2}, 1);
+    const detail::train::GradientSlot table = slot("table", {8, 2}, 1);
     const at::Tensor gradient = embeddingGradient(world->rank());
     table.parameter.mutable_grad() = world->rank() == 0 ? gradient : gradient.to_dense();
-    detail::exchangeSparseGradient(table, *world, 0.5);
+    detail::train::exchangeSparseGradient(table, *world, 0.5);
     expectSparseMean(table, *world, 2);
   });
 }
 
 TEST(SparseGradients, StayUndefinedIfNoRankHasOne) {
   runRanksShared(2, [](const World& world) {
-    const detail::GradientSlot table = slot("table", {8, 2}, 1);
-    detail::exchangeSparseGradient(table, *world, 0.5);
+    const detail::train::GradientSlot table = slot("table", {8, 2}, 1);
+    detail::train::exchangeSparseGradient(table, *world, 0.5);
     EXPECT_FALSE(table.parameter.grad().defined());
   });
 }
 
 TEST(SparseGradients, AreAddedUpInFloat32) {
   runRanksShared(3, [](const World& world) {
-    const detail::GradientSlot table = slot("table", {2, 1}, 1, at::kBFloat16);
+    const detail::train::GradientSlot table = slot("table", {2, 1}, 1, at::kBFloat16);
     // 256 + 1 + 1 needs more than the 8 bits of bfloat16 during the exchange.
     const double value = world->rank() == 0 ? 256 : 1;
     table.parameter.mutable_grad() =
         at::sparse_coo_tensor(at::zeros({1, 1}, at::kLong), at::full({1, 1}, value, at::kBFloat16),
                               {2, 1}, at::TensorOptions(at::kBFloat16));
-    detail::exchangeSparseGradient(table, *world, 1);
+    detail::train::exchangeSparseGradient(table, *world, 1);
     EXPECT_EQ(table.parameter.grad().to(at::kFloat).to_dense()[0].item<float>(), 258);
   });
 }

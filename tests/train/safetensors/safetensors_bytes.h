@@ -15,7 +15,7 @@ namespace steptape::test {
 /// A file with this header, whatever is in it, and `data`.
 inline std::string safetensorsBytes(const std::string& header, const std::string& data = {}) {
   std::string bytes(8, '\0');
-  detail::storeLittleEndian64(bytes.data(), header.size());
+  detail::base::storeLittleEndian64(bytes.data(), header.size());
   return bytes + header + data;
 }
 

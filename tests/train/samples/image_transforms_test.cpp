@@ -17,8 +17,8 @@
 namespace steptape {
 namespace {
 
-using detail::ImagePlan;
-using detail::Rect;
+using detail::train::ImagePlan;
+using detail::train::Rect;
 using test::expectInvalidArgument;
 using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
@@ -111,7 +111,7 @@ TEST(RandomResizedCrop, ChoosesAreaAndRatioInTheirRanges) {
   double most = 0;
   for (std::int64_t sample = 0; sample < 2000; ++sample) {
     SampleRandom random(0, 0, sample);
-    const ImagePlan plan = detail::planImage({400, 300}, {transform}, random);
+    const ImagePlan plan = detail::train::planImage({400, 300}, {transform}, random);
     ASSERT_EQ(plan.size(), 1u);
     const Rect crop = plan[0].crop;
     EXPECT_GE(crop.x, 0);
@@ -130,7 +130,7 @@ TEST(RandomResizedCrop, ChoosesAreaAndRatioInTheirRanges) {
 
 TEST(RandomResizedCrop, TakesTheLargestCentralPartIfNoneFits) {
   SampleRandom random(0, 0, 0);
-  const ImagePlan plan = detail::planImage({1000, 10}, {RandomResizedCrop{8}}, random);
+  const ImagePlan plan = detail::train::planImage({1000, 10}, {RandomResizedCrop{8}}, random);
   const Rect crop = plan[0].crop;
   EXPECT_EQ(crop.width, 13);
   EXPECT_EQ(crop.height, 10);

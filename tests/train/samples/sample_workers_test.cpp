@@ -13,7 +13,7 @@
 
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 constexpr std::int64_t kSamples = 500;
@@ -61,11 +61,11 @@ TEST(SampleWorkers, MakeNoSampleAtOrAboveTheLimit) {
 
 TEST(SampleWorkers, WorkAtTheSameTime) {
   SampleWorkers workers(2);
-  Mutex mutex;
-  CondVar changed;
+  base::Mutex mutex;
+  base::CondVar changed;
   int running = 0;
   workers.start([&](std::int64_t) {
-    const MutexLock lock(mutex);
+    const base::MutexLock lock(mutex);
     ++running;
     changed.notifyAll();
     while (running < 2) {  // Each waits for the other.
@@ -127,4 +127,4 @@ TEST(SampleWorkers, EndInTheMiddleOfASequence) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -130,7 +130,7 @@ class Picture {
     return box;
   }
 
-  Pixels pixels_;
+  detail::values::Pixels pixels_;
 };
 
 }  // namespace steptape

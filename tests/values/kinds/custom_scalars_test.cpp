@@ -31,39 +31,39 @@ std::string summaryOf(const CustomScalarsLayout& layout) {
 
 TEST(MergeLayout, ContinuesACategoryOfEqualTitle) {
   CustomScalarsLayout layout = layoutOf({{"loss", {lines("train", "a")}}});
-  mergeLayout(layoutOf({{"loss", {lines("test", "b")}}, {"speed", {lines("steps", "c")}}}),
-              &layout);
+  detail::values::mergeLayout(
+      layoutOf({{"loss", {lines("test", "b")}}, {"speed", {lines("steps", "c")}}}), &layout);
   EXPECT_EQ(summaryOf(layout), "loss: train(a) test(b); speed: steps(c)");
 }
 
 TEST(MergeLayout, ReplacesAChartOfEqualTitleInItsPlace) {
   CustomScalarsLayout layout = layoutOf(
       {{"loss", {lines("train", "a"), lines("test", "b")}}, {"speed", {lines("train", "c")}}});
-  mergeLayout(layoutOf({{"loss", {CustomScalarsChart::margin("train", {"v", "l", "u"})}}}),
-              &layout);
+  detail::values::mergeLayout(
+      layoutOf({{"loss", {CustomScalarsChart::margin("train", {"v", "l", "u"})}}}), &layout);
   EXPECT_EQ(summaryOf(layout), "loss: train(v) test(b); speed: train(c)");
   EXPECT_TRUE(layout.categories[0].charts[0].tags.empty());
 }
 
 TEST(MergeLayout, MergesWhatOccursTwiceInOneCall) {
   CustomScalarsLayout layout;
-  mergeLayout(layoutOf({{"loss", {lines("train", "a")}},
-                        {"speed", {lines("steps", "b")}},
-                        {"loss", {lines("train", "c"), lines("test", "d")}}}),
-              &layout);
+  detail::values::mergeLayout(layoutOf({{"loss", {lines("train", "a")}},
+                                        {"speed", {lines("steps", "b")}},
+                                        {"loss", {lines("train", "c"), lines("test", "d")}}}),
+                              &layout);
   EXPECT_EQ(summaryOf(layout), "loss: train(c) test(d); speed: steps(b)");
 }
 
 TEST(ValidateLayout, RejectsALayoutWithoutCategories) {
-  expectInvalidArgument([] { checkLayout({}); },
+  expectInvalidArgument([] { detail::values::checkLayout({}); },
                         "got a layout without categories; expected at least one");
 }
 
 TEST(MergeLayout, KeepsAnExistingCategoryClosed) {
   CustomScalarsLayout layout;
-  mergeLayout(layoutOf({{"loss", {lines("train", "a")}, true}}), &layout);
-  mergeLayout(layoutOf({{"loss", {lines("test", "b")}}, {"speed", {lines("steps", "c")}}}),
-              &layout);
+  detail::values::mergeLayout(layoutOf({{"loss", {lines("train", "a")}, true}}), &layout);
+  detail::values::mergeLayout(
+      layoutOf({{"loss", {lines("test", "b")}}, {"speed", {lines("steps", "c")}}}), &layout);
   ASSERT_EQ(layout.categories.size(), 2U);
   EXPECT_TRUE(layout.categories[0].closed);
   EXPECT_FALSE(layout.categories[1].closed);
@@ -73,7 +73,7 @@ TEST(MergeLayout, KeepsAnExistingCategoryClosed) {
 TEST(ValidateLayout, NamesTheCategoryWithoutACharts) {
   expectInvalidArgument(
       [] {
-        checkLayout(layoutOf({{"loss", {}}}));
+        detail::values::checkLayout(layoutOf({{"loss", {}}}));
       },
       "got category \"loss\" without charts; expected at least one");
 }
@@ -81,7 +81,8 @@ TEST(ValidateLayout, NamesTheCategoryWithoutACharts) {
 TEST(ValidateLayout, NamesTheChartWithoutTags) {
   expectInvalidArgument(
       [] {
-        checkLayout(layoutOf({{"loss", {CustomScalarsChart::multiline("train", {})}}}));
+        detail::values::checkLayout(
+            layoutOf({{"loss", {CustomScalarsChart::multiline("train", {})}}}));
       },
       "got neither tags nor margins in chart \"train\"; expected one of them");
 }
@@ -91,7 +92,7 @@ TEST(ValidateLayout, NamesTheChartThatIsOfTwoKinds) {
   chart.margins.push_back({"v", "l", "u"});
   expectInvalidArgument(
       [&] {
-        checkLayout(layoutOf({{"loss", {chart}}}));
+        detail::values::checkLayout(layoutOf({{"loss", {chart}}}));
       },
       "got both tags and margins in chart \"train\"; expected one of them");
 }
@@ -99,12 +100,13 @@ TEST(ValidateLayout, NamesTheChartThatIsOfTwoKinds) {
 TEST(ValidateLayout, NamesTheChartWithAnEmptyTag) {
   expectInvalidArgument(
       [] {
-        checkLayout(layoutOf({{"loss", {CustomScalarsChart::multiline("train", {"a", ""})}}}));
+        detail::values::checkLayout(
+            layoutOf({{"loss", {CustomScalarsChart::multiline("train", {"a", ""})}}}));
       },
       "got an empty tag in chart \"train\"; expected a tag");
   expectInvalidArgument(
       [] {
-        checkLayout(
+        detail::values::checkLayout(
             layoutOf({{"loss", {CustomScalarsChart::margin("band", {"value", "", "upper"})}}}));
       },
       "got an empty tag in chart \"band\"; expected a tag");
@@ -113,23 +115,24 @@ TEST(ValidateLayout, NamesTheChartWithAnEmptyTag) {
 TEST(ValidateLayout, RejectsTextsForWhichTensorBoardWouldRefuseTheLayout) {
   expectInvalidArgument(
       [] {
-        checkLayout(layoutOf({{"\xff", {lines("train", "a")}}}));
+        detail::values::checkLayout(layoutOf({{"\xff", {lines("train", "a")}}}));
       },
       "got category \"\xEF\xBF\xBD\" with invalid UTF-8; expected UTF-8");
   expectInvalidArgument(
       [] {
-        checkLayout(layoutOf({{"loss", {lines("\xff", "a")}}}));
+        detail::values::checkLayout(layoutOf({{"loss", {lines("\xff", "a")}}}));
       },
       "got chart \"\xEF\xBF\xBD\" with invalid UTF-8; expected UTF-8");
   expectInvalidArgument(
       [] {
-        checkLayout(layoutOf({{"loss", {lines("train", "\xff")}}}));
+        detail::values::checkLayout(layoutOf({{"loss", {lines("train", "\xff")}}}));
       },
       "got tag \"\xEF\xBF\xBD\" with invalid UTF-8; expected UTF-8");
 }
 
 TEST(CustomScalarsValue, IsTheLayoutUnderTensorBoardsTag) {
-  const event::Value value = customScalarsValue(layoutOf({{"loss", {lines("train", "a")}}}));
+  const event::Value value =
+      detail::values::customScalarsValue(layoutOf({{"loss", {lines("train", "a")}}}));
   EXPECT_EQ(value.tag, "custom_scalars__config__");
   const auto& tensor = std::get<event::Tensor>(value.data);
   EXPECT_EQ(tensor.type, event::TensorType::kString);

@@ -162,22 +162,22 @@ class GifReader {
   bool repeatsForEver_ = false;
 };
 
-std::vector<GifFrame> framesOf(const Frames& frames, double fps = 10) {
-  return GifReader(encodeGif(frames, fps)).frames();
+std::vector<GifFrame> framesOf(const detail::values::Frames& frames, double fps = 10) {
+  return GifReader(detail::values::encodeGif(frames, fps)).frames();
 }
 
-Frames blank(int width, int height, int channels, std::int64_t count) {
-  Frames frames{width, height, channels, count, {}};
+detail::values::Frames blank(int width, int height, int channels, std::int64_t count) {
+  detail::values::Frames frames{width, height, channels, count, {}};
   frames.data.resize(static_cast<std::size_t>(count) * width * height * channels);
   return frames;
 }
 
 TEST(EncodeGif, RepeatsForEver) {
-  EXPECT_TRUE(GifReader(encodeGif(blank(3, 2, 3, 2), 8)).repeatsForEver());
+  EXPECT_TRUE(GifReader(detail::values::encodeGif(blank(3, 2, 3, 2), 8)).repeatsForEver());
 }
 
 TEST(EncodeGif, KeepsUpTo256ColorsExactly) {
-  Frames frames = blank(16, 16, 3, 1);
+  detail::values::Frames frames = blank(16, 16, 3, 1);
   for (std::size_t i = 0; i < 256; ++i) {
     frames.data[3 * i] = static_cast<std::uint8_t>(i);
     frames.data[3 * i + 1] = static_cast<std::uint8_t>(i * 7);
@@ -187,7 +187,7 @@ TEST(EncodeGif, KeepsUpTo256ColorsExactly) {
 }
 
 TEST(EncodeGif, KeepsEveryGray) {
-  Frames frames = blank(32, 8, 1, 1);
+  detail::values::Frames frames = blank(32, 8, 1, 1);
   Bytes wanted;
   for (std::size_t i = 0; i < 256; ++i) {
     frames.data[i] = static_cast<std::uint8_t>(i);
@@ -198,14 +198,14 @@ TEST(EncodeGif, KeepsEveryGray) {
 
 TEST(EncodeGif, HasATableNoLargerThanItsColors) {
   EXPECT_EQ(framesOf(blank(3, 2, 3, 1)).at(0).colors, 4U);
-  Frames frames = blank(5, 1, 1, 1);
+  detail::values::Frames frames = blank(5, 1, 1, 1);
   frames.data = {1, 2, 3, 4, 5};
   EXPECT_EQ(framesOf(frames).at(0).colors, 8U);
 }
 
 // More strings than the table of 4096 codes holds: the encoder must restart several times.
 TEST(EncodeGif, KeepsNoiseThatOverflowsTheTable) {
-  Frames frames = blank(200, 200, 1, 1);
+  detail::values::Frames frames = blank(200, 200, 1, 1);
   std::mt19937 random(3);
   Bytes wanted;
   for (std::uint8_t& byte : frames.data) {
@@ -218,7 +218,7 @@ TEST(EncodeGif, KeepsNoiseThatOverflowsTheTable) {
 // The data ends once after every length of a run, and with every width of codes.
 TEST(EncodeGif, EndsAtAnyNumberOfPixels) {
   for (int width = 1; width < 700; width += 3) {
-    Frames frames = blank(width, 1, 1, 1);
+    detail::values::Frames frames = blank(width, 1, 1, 1);
     for (int x = 0; x < width; ++x) {
       frames.data[static_cast<std::size_t>(x)] = static_cast<std::uint8_t>(x * x % 3);
     }
@@ -231,7 +231,7 @@ TEST(EncodeGif, EndsAtAnyNumberOfPixels) {
 }
 
 TEST(EncodeGif, JoinsColorsThatAreNear) {
-  Frames frames = blank(64, 64, 3, 1);
+  detail::values::Frames frames = blank(64, 64, 3, 1);
   for (std::size_t i = 0; i < 64 * 64; ++i) {
     frames.data[3 * i] = static_cast<std::uint8_t>(i % 64 * 4);
     frames.data[3 * i + 1] = static_cast<std::uint8_t>(i / 64 * 4);
@@ -252,7 +252,7 @@ TEST(EncodeGif, JoinsColorsThatAreNear) {
 }
 
 TEST(EncodeGif, StoresWhatChangesOnly) {
-  Frames frames = blank(8, 6, 3, 2);
+  detail::values::Frames frames = blank(8, 6, 3, 2);
   Bytes second(frames.data.begin() + 8 * 6 * 3, frames.data.end());
   for (const std::size_t pixel : {2 * 8 + 3, 4 * 8 + 5}) {
     frames.data[(8 * 6 + pixel) * 3] = 200;
@@ -280,7 +280,7 @@ TEST(EncodeGif, RoundsTimesWithoutDrift) {
 }
 
 TEST(EncodeGif, CutsAlphaToTransparentOrOpaque) {
-  Frames frames = blank(2, 1, 4, 2);
+  detail::values::Frames frames = blank(2, 1, 4, 2);
   frames.data = {10, 20, 30, 255, 40, 50, 60, 127, 10, 20, 30, 0, 40, 50, 60, 128};
   const std::vector<GifFrame> shown = framesOf(frames);
   EXPECT_EQ(shown.at(0).shown, (Bytes{10, 20, 30, 1, 2, 3}));
@@ -288,8 +288,8 @@ TEST(EncodeGif, CutsAlphaToTransparentOrOpaque) {
 }
 
 TEST(EncodeGif, RejectsAnImageThatIsTooWide) {
-  Frames frames{65536, 1, 1, 1, Bytes(65536)};
-  expectInvalidArgument([&] { encodeGif(frames, 8); },
+  detail::values::Frames frames{65536, 1, 1, 1, Bytes(65536)};
+  expectInvalidArgument([&] { detail::values::encodeGif(frames, 8); },
                         "got a GIF of 65536 x 1 pixels; expected at most 65535 pixels to a side");
 }
 

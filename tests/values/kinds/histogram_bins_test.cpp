@@ -12,7 +12,7 @@
 
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 namespace {
 
 /// The reference implementation: ascending limits and a binary search.
@@ -98,7 +98,7 @@ TYPED_TEST(SlotTableTest, CountsRandomBitPatternsLikeASearch) {
   std::mt19937_64 random(42);
   std::vector<TypeParam> values;
   while (values.size() < 500'000) {
-    const auto value = bitCast<TypeParam>(static_cast<Bits>(random()));
+    const auto value = base::bitCast<TypeParam>(static_cast<Bits>(random()));
     if (std::isfinite(value)) {
       values.push_back(value);
     }
@@ -112,7 +112,7 @@ TYPED_TEST(SlotTableTest, CountsBothEndsOfEveryKeyLikeASearch) {
   std::vector<TypeParam> values;
   for (Bits key = 0; key < 0x10000; ++key) {
     for (const Bits low : {Bits{0}, (Bits{1} << kLowBits) - 1}) {
-      const auto value = bitCast<TypeParam>(static_cast<Bits>(key << kLowBits | low));
+      const auto value = base::bitCast<TypeParam>(static_cast<Bits>(key << kLowBits | low));
       if (std::isfinite(value)) {
         values.push_back(value);
       }
@@ -125,13 +125,13 @@ TYPED_TEST(SlotTableTest, DistinguishesInfinitiesAndNans) {
   const auto& table = SlotTable<TypeParam>::instance();
   using Limits = std::numeric_limits<TypeParam>;
   using Bits = typename SlotTable<TypeParam>::Bits;
-  const Bits infinity = bitCast<Bits>(Limits::infinity());
+  const Bits infinity = base::bitCast<Bits>(Limits::infinity());
   EXPECT_EQ(table.slot(Limits::infinity()), kPosInfSlot);
   EXPECT_EQ(table.slot(-Limits::infinity()), kNegInfSlot);
   EXPECT_EQ(table.slot(Limits::quiet_NaN()), kPosNanSlot);
   EXPECT_EQ(table.slot(-Limits::quiet_NaN()), kNegNanSlot);
   // The NaN whose bits are next to infinity's.
-  EXPECT_EQ(table.slot(bitCast<TypeParam>(static_cast<Bits>(infinity + 1))), kPosNanSlot);
+  EXPECT_EQ(table.slot(base::bitCast<TypeParam>(static_cast<Bits>(infinity + 1))), kPosNanSlot);
   EXPECT_LT(table.slot(Limits::max()), kPosInfSlot);
 }
 
@@ -154,4 +154,4 @@ TEST(BucketLimit, AscendsFromTheLowestLimitToTheLargestDouble) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

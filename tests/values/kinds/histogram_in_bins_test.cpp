@@ -57,8 +57,8 @@ std::vector<std::size_t> counts(const std::vector<double>& values, bool isIntege
   std::vector<std::size_t> result;
   for (const char* rule : {"auto", "fd", "sturges", "doane", "scott", "rice", "sqrt"}) {
     const auto [min, max] = std::minmax_element(values.begin(), values.end());
-    detail::HistogramSample sample{*min, *max, values.size(), isInteger, values};
-    result.push_back(detail::ruleCount(rule, &sample));
+    detail::values::HistogramSample sample{*min, *max, values.size(), isInteger, values};
+    result.push_back(detail::values::ruleCount(rule, &sample));
   }
   return result;
 }
@@ -92,21 +92,21 @@ TEST(HistogramRules, DoNotLetAnOutlierAskForMoreBucketsThanAreAllowed) {
 }
 
 TEST(EqualWidthEdges, AreThoseOfLinspace) {
-  EXPECT_THAT(detail::equalWidthEdges(-1.2, 0.9, 7),
+  EXPECT_THAT(detail::values::equalWidthEdges(-1.2, 0.9, 7),
               ElementsAre(-1.2, -0.8999999999999999, -0.6, -0.30000000000000004, 0.0,
                           0.30000000000000004, 0.5999999999999999, 0.9));
-  EXPECT_THAT(detail::equalWidthEdges(2.5, 2.5, 4), ElementsAre(2.0, 2.25, 2.5, 2.75, 3.0));
+  EXPECT_THAT(detail::values::equalWidthEdges(2.5, 2.5, 4), ElementsAre(2.0, 2.25, 2.5, 2.75, 3.0));
 }
 
 TEST(EqualWidthEdges, AscendIfDoublesAreTooCoarse) {
   const double next = std::nextafter(1.0, 2.0);
-  EXPECT_THAT(detail::equalWidthEdges(1.0, next, 100), ElementsAre(1.0, next));
-  EXPECT_THAT(detail::equalWidthEdges(1e300, 1e300, 2),
+  EXPECT_THAT(detail::values::equalWidthEdges(1.0, next, 100), ElementsAre(1.0, next));
+  EXPECT_THAT(detail::values::equalWidthEdges(1e300, 1e300, 2),
               ElementsAre(1e300, std::nextafter(1e300, kInfinity)));
 }
 
 TEST(EqualWidthEdges, SpanMoreThanTheLargestDouble) {
-  EXPECT_THAT(detail::equalWidthEdges(-0x1p1023, 0x1p1023, 4),
+  EXPECT_THAT(detail::values::equalWidthEdges(-0x1p1023, 0x1p1023, 4),
               ElementsAre(-0x1p1023, -0x1p1022, 0, 0x1p1022, 0x1p1023));
 }
 
@@ -117,7 +117,7 @@ TEST(HistogramInBins, OfARuleHasNumpysCountsAndEdges) {
     const double remainder = std::fmod(value, 50);
     value = (remainder < 0 ? remainder + 50 : remainder) / 8;
   }
-  const HistogramRaw raw = computeHistogram(values, "auto").raw;
+  const HistogramRaw raw = detail::values::computeHistogram(values, "auto").raw;
   EXPECT_THAT(raw.bucketCounts, ElementsAre(104, 83, 97, 78, 98, 80, 100, 80, 100, 80, 100));
   EXPECT_THAT(
       raw.bucketLimits,
@@ -127,40 +127,42 @@ TEST(HistogramInBins, OfARuleHasNumpysCountsAndEdges) {
   EXPECT_EQ(raw.min, 0);
   EXPECT_EQ(raw.max, 6.125);
   EXPECT_EQ(raw.num, 1000);
-  EXPECT_EQ(computeHistogram(values, "scott").raw.bucketCounts,
+  EXPECT_EQ(detail::values::computeHistogram(values, "scott").raw.bucketCounts,
             (std::vector<double>{104, 102, 98, 96, 100, 100, 100, 100, 100, 100}));
 }
 
 TEST(HistogramInBins, OfACountHasNumpysCounts) {
   const std::vector<double> values = {0.1, 0.25, 0.3, 0.3, 0.9, -1.2, 0.6000000000000001, 0.7};
-  EXPECT_THAT(computeHistogram(values, 7).raw.bucketCounts, ElementsAre(1, 0, 0, 0, 4, 0, 3));
+  EXPECT_THAT(detail::values::computeHistogram(values, 7).raw.bucketCounts,
+              ElementsAre(1, 0, 0, 0, 4, 0, 3));
 }
 
 TEST(HistogramInBins, CountsIntegersExactly) {
   const std::vector<std::int32_t> values = {1, 2, 2, 3, 5, 8, 13};
-  const HistogramRaw ruled = computeHistogram(values, "auto").raw;
+  const HistogramRaw ruled = detail::values::computeHistogram(values, "auto").raw;
   EXPECT_THAT(ruled.bucketLimits, ElementsAre(4, 7, 10, 13));
   EXPECT_THAT(ruled.bucketCounts, ElementsAre(4, 1, 1, 1));
 
   const std::vector<std::int8_t> bytes = {-128, 127, 0, 5, 5};
-  EXPECT_THAT(computeHistogram(bytes, 3).raw.bucketCounts, ElementsAre(1, 3, 1));
+  EXPECT_THAT(detail::values::computeHistogram(bytes, 3).raw.bucketCounts, ElementsAre(1, 3, 1));
 }
 
 TEST(HistogramInBins, CountsHalfPrecisionAndBool) {
   const std::vector<std::uint16_t> ones = {0x3C00, 0x4000, 0x7E00};  // 1, 2, NaN
   const TensorView halves(ones.data(), DType::kFloat16, {3}, {});
-  const HistogramData data = computeHistogram(halves, 2);
+  const detail::values::HistogramData data = detail::values::computeHistogram(halves, 2);
   EXPECT_THAT(data.raw.bucketCounts, ElementsAre(1, 1));
   EXPECT_EQ(data.nanCount, 1U);
 
   const bool truths[] = {true, false, true};
-  EXPECT_THAT(computeHistogram(TensorView(truths, {3}), "sqrt").raw.bucketCounts, ElementsAre(3));
+  EXPECT_THAT(detail::values::computeHistogram(TensorView(truths, {3}), "sqrt").raw.bucketCounts,
+              ElementsAre(3));
 }
 
 TEST(HistogramInBins, CountsEveryValueInOneBucketWhateverTheWidth) {
   const std::vector<double> values = skewed();
   for (const int count : {1, 2, 3, 10, 97, 1000, 65'536}) {
-    const HistogramRaw raw = computeHistogram(values, count).raw;
+    const HistogramRaw raw = detail::values::computeHistogram(values, count).raw;
     std::vector<double> wanted(raw.bucketCounts.size(), 0);
     for (const double value : values) {
       const auto limit = std::upper_bound(raw.bucketLimits.begin(), raw.bucketLimits.end(), value);
@@ -173,17 +175,18 @@ TEST(HistogramInBins, CountsEveryValueInOneBucketWhateverTheWidth) {
 
 TEST(HistogramInBins, PutsAValueOnAnEdgeIntoTheBucketOnItsRight) {
   for (std::size_t count = 1; count < 100; ++count) {
-    const std::vector<double> edges = detail::equalWidthEdges(-1.2, 0.9, count);
+    const std::vector<double> edges = detail::values::equalWidthEdges(-1.2, 0.9, count);
     std::vector<double> wanted(count, 1);
     wanted.back() = 2;
-    EXPECT_EQ(computeHistogram(edges, static_cast<int>(count)).raw.bucketCounts, wanted);
+    EXPECT_EQ(detail::values::computeHistogram(edges, static_cast<int>(count)).raw.bucketCounts,
+              wanted);
   }
 }
 
 // numpy drops -5 and 99, and its len(values) is what tensorboardX calls num.
 TEST(HistogramInBins, CountsValuesOutsideTheEdgesInOuterBuckets) {
   const std::vector<double> values = {1, 2, 2, 3, 4, -5, 99, 98};
-  const HistogramRaw raw = computeHistogram(values, {1.0, 2.0, 3.5, 4.0}).raw;
+  const HistogramRaw raw = detail::values::computeHistogram(values, {1.0, 2.0, 3.5, 4.0}).raw;
   EXPECT_THAT(raw.bucketCounts, ElementsAre(1, 1, 3, 1, 2));
   EXPECT_THAT(raw.bucketLimits, ElementsAre(1, 2, 3.5, 4, std::numeric_limits<double>::max()));
   EXPECT_EQ(raw.num, 8);
@@ -192,21 +195,23 @@ TEST(HistogramInBins, CountsValuesOutsideTheEdgesInOuterBuckets) {
 }
 
 TEST(HistogramInBins, LeavesEmptyBucketsAtBothEndsOut) {
-  const HistogramRaw raw = computeHistogram(std::vector<double>{2.5}, {0, 1, 2, 3, 4}).raw;
+  const HistogramRaw raw =
+      detail::values::computeHistogram(std::vector<double>{2.5}, {0, 1, 2, 3, 4}).raw;
   EXPECT_THAT(raw.bucketCounts, ElementsAre(1));
   EXPECT_THAT(raw.bucketLimits, ElementsAre(3));
 }
 
 TEST(HistogramInBins, PutsEqualValuesIntoOneBucket) {
-  const HistogramRaw raw = computeHistogram(std::vector<float>(9, 0.25F), 4).raw;
+  const HistogramRaw raw = detail::values::computeHistogram(std::vector<float>(9, 0.25F), 4).raw;
   EXPECT_THAT(raw.bucketCounts, ElementsAre(9));
   EXPECT_THAT(raw.bucketLimits, ElementsAre(0.5));
 }
 
 TEST(HistogramInBins, IsEmptyWithoutFiniteValues) {
-  EXPECT_THAT(computeHistogram(std::vector<float>{}, "fd").raw.bucketCounts, IsEmpty());
-  const HistogramData data =
-      computeHistogram(std::vector<double>{std::nan(""), kInfinity, -kInfinity, -kInfinity}, 10);
+  EXPECT_THAT(detail::values::computeHistogram(std::vector<float>{}, "fd").raw.bucketCounts,
+              IsEmpty());
+  const detail::values::HistogramData data = detail::values::computeHistogram(
+      std::vector<double>{std::nan(""), kInfinity, -kInfinity, -kInfinity}, 10);
   EXPECT_THAT(data.raw.bucketCounts, IsEmpty());
   EXPECT_EQ(data.nanCount, 1U);
   EXPECT_EQ(data.posInfCount, 1U);
@@ -214,8 +219,9 @@ TEST(HistogramInBins, IsEmptyWithoutFiniteValues) {
 }
 
 TEST(HistogramInBins, IgnoresInfinitiesForTheRange) {
-  const HistogramRaw raw =
-      computeHistogram(std::vector<double>{0, kInfinity, 4, std::nan(""), 1}, "rice").raw;
+  const HistogramRaw raw = detail::values::computeHistogram(
+                               std::vector<double>{0, kInfinity, 4, std::nan(""), 1}, "rice")
+                               .raw;
   EXPECT_THAT(raw.bucketCounts, ElementsAre(2, 0, 1));
   EXPECT_EQ(raw.num, 3);
 }
@@ -230,8 +236,9 @@ TEST(HistogramInBins, OfAStridedViewIsThatOfItsElements) {
     return picked;
   }();
   for (const HistogramBins& bins : {HistogramBins("fd"), HistogramBins(20)}) {
-    const HistogramRaw strided = computeHistogram(TensorView(values.data(), {333}, {3}), bins).raw;
-    const HistogramRaw dense = computeHistogram(third, bins).raw;
+    const HistogramRaw strided =
+        detail::values::computeHistogram(TensorView(values.data(), {333}, {3}), bins).raw;
+    const HistogramRaw dense = detail::values::computeHistogram(third, bins).raw;
     EXPECT_EQ(strided.bucketLimits, dense.bucketLimits);
     EXPECT_EQ(strided.bucketCounts, dense.bucketCounts);
   }
@@ -239,7 +246,7 @@ TEST(HistogramInBins, OfAStridedViewIsThatOfItsElements) {
 
 TEST(MaxBins, JoinsNeighborsAndLosesNoValue) {
   const std::vector<double> values = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
-  const HistogramRaw raw = computeHistogram(values, 10, 4).raw;
+  const HistogramRaw raw = detail::values::computeHistogram(values, 10, 4).raw;
   EXPECT_THAT(raw.bucketCounts, ElementsAre(3, 3, 3, 2));
   EXPECT_THAT(raw.bucketLimits, ElementsAre(3, 6, 9, 10));
 }
@@ -249,15 +256,15 @@ TEST(MaxBins, JoinsNeighborsAndLosesNoValue) {
 TEST(MaxBins, JoinsAsTensorboardXIfItDivides) {
   std::vector<double> values(16);
   std::iota(values.begin(), values.end(), 0.0);
-  const HistogramRaw raw = computeHistogram(values, 8, 4).raw;
+  const HistogramRaw raw = detail::values::computeHistogram(values, 8, 4).raw;
   EXPECT_THAT(raw.bucketCounts, ElementsAre(4, 4, 4, 4));
   EXPECT_THAT(raw.bucketLimits, ElementsAre(3.75, 7.5, 11.25, 15));
 }
 
 TEST(MaxBins, BoundsTheDefaultBucketsToo) {
   const std::vector<double> values = even();
-  const HistogramRaw all = computeHistogram(values).raw;
-  const HistogramRaw few = computeHistogram(values, {}, 64).raw;
+  const HistogramRaw all = detail::values::computeHistogram(values).raw;
+  const HistogramRaw few = detail::values::computeHistogram(values, {}, 64).raw;
   EXPECT_GT(all.bucketCounts.size(), 64U);
   EXPECT_LE(few.bucketCounts.size(), 64U);
   EXPECT_EQ(std::accumulate(few.bucketCounts.begin(), few.bucketCounts.end(), 0.0), 1000);
@@ -265,46 +272,46 @@ TEST(MaxBins, BoundsTheDefaultBucketsToo) {
 }
 
 TEST(MaxBins, KeepsBucketsThatAreFewEnough) {
-  EXPECT_THAT(computeHistogram(even(), 8, 8).raw.bucketCounts, SizeIs(8));
+  EXPECT_THAT(detail::values::computeHistogram(even(), 8, 8).raw.bucketCounts, SizeIs(8));
 }
 
 TEST(CheckHistogramBins, NamesTheRulesThatThereAre) {
   expectInvalidArgument(
-      [] { checkHistogramBins("freedman"); },
+      [] { detail::values::checkHistogramBins("freedman"); },
       "got bins = \"freedman\"; expected one of \"tensorflow\", \"auto\", \"fd\", \"sturges\", "
       "\"doane\", \"scott\", \"rice\", \"sqrt\", a count, or edges");
 }
 
 TEST(CheckHistogramBins, RejectsCountsOutOfRange) {
-  expectInvalidArgument([] { checkHistogramBins(0); },
+  expectInvalidArgument([] { detail::values::checkHistogramBins(0); },
                         "got bins = 0; expected a count from 1 to 65536");
-  expectInvalidArgument([] { checkHistogramBins(65'537); },
+  expectInvalidArgument([] { detail::values::checkHistogramBins(65'537); },
                         "got bins = 65537; expected a count from 1 to 65536");
 }
 
 TEST(CheckHistogramBins, RejectsEdgesThatDoNotAscend) {
   expectInvalidArgument(
       [] {
-        checkHistogramBins({0.0, 2.0, 2.0});
+        detail::values::checkHistogramBins({0.0, 2.0, 2.0});
       },
       "got bins[2] = 2.000000 after 2.000000; expected increasing edges");
-  expectInvalidArgument([] { checkHistogramBins(std::vector<double>{1.0}); },
+  expectInvalidArgument([] { detail::values::checkHistogramBins(std::vector<double>{1.0}); },
                         "got 1 edges in bins; expected at least 2");
   expectInvalidArgument(
       [] {
-        checkHistogramBins({0.0, kInfinity});
+        detail::values::checkHistogramBins({0.0, kInfinity});
       },
       "got bins[1] = inf; expected a finite number; values outside the edges are counted in any "
       "case");
 }
 
 TEST(CheckHistogramBins, RejectsANegativeLimit) {
-  expectInvalidArgument([] { checkHistogramBins("fd", -1); },
+  expectInvalidArgument([] { detail::values::checkHistogramBins("fd", -1); },
                         "got maxBins = -1; expected 0 (no limit) or more");
 }
 
 TEST(CheckHistogramBins, IsAskedBeforeAnElementIsRead) {
-  expectInvalidArgument([] { computeHistogram(std::vector<float>{}, 0); },
+  expectInvalidArgument([] { detail::values::computeHistogram(std::vector<float>{}, 0); },
                         "got bins = 0; expected a count from 1 to 65536");
 }
 

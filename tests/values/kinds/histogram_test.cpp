@@ -30,7 +30,7 @@ void expectSame(const HistogramRaw& a, const HistogramRaw& b) {
 // its leading empty bucket.
 TEST(ComputeHistogram, GivesTorchsBucketsAndCounts) {
   const HistogramRaw raw =
-      computeHistogram(std::vector<double>{0.21, 0.25, 0.25, 0.3, 0.31, 0.5}).raw;
+      detail::values::computeHistogram(std::vector<double>{0.21, 0.25, 0.25, 0.3, 0.31, 0.5}).raw;
   EXPECT_THAT(
       raw.bucketLimits,
       ElementsAre(0.2195814928486969, 0.24153964213356663, 0.2656936063469233, 0.29226296698161564,
@@ -45,7 +45,7 @@ TEST(ComputeHistogram, GivesTorchsBucketsAndCounts) {
 }
 
 TEST(ComputeHistogram, PutsEqualValuesIntoOneBucket) {
-  const HistogramRaw raw = computeHistogram(std::vector<float>(1000, -2.5F)).raw;
+  const HistogramRaw raw = detail::values::computeHistogram(std::vector<float>(1000, -2.5F)).raw;
   EXPECT_THAT(raw.bucketCounts, ElementsAre(1000));
   EXPECT_EQ(raw.min, -2.5);
   EXPECT_EQ(raw.max, -2.5);
@@ -54,13 +54,14 @@ TEST(ComputeHistogram, PutsEqualValuesIntoOneBucket) {
 }
 
 TEST(ComputeHistogram, PutsBothZerosIntoOneBucket) {
-  const HistogramRaw raw = computeHistogram(std::vector<float>{0.0F, -0.0F}).raw;
+  const HistogramRaw raw = detail::values::computeHistogram(std::vector<float>{0.0F, -0.0F}).raw;
   EXPECT_THAT(raw.bucketLimits, ElementsAre(1e-12));
   EXPECT_THAT(raw.bucketCounts, ElementsAre(2));
 }
 
 TEST(ComputeHistogram, CountsValuesBeyondTheLimits) {
-  const HistogramRaw raw = computeHistogram(std::vector<float>{-1e30F, 0, 2e30F, 3e30F}).raw;
+  const HistogramRaw raw =
+      detail::values::computeHistogram(std::vector<float>{-1e30F, 0, 2e30F, 3e30F}).raw;
   EXPECT_EQ(raw.num, 4);
   EXPECT_EQ(raw.bucketLimits.size(), 1550U);
   EXPECT_EQ(raw.bucketCounts.front(), 1);
@@ -69,7 +70,7 @@ TEST(ComputeHistogram, CountsValuesBeyondTheLimits) {
 }
 
 TEST(ComputeHistogram, CountsNansAndInfinitiesApart) {
-  const HistogramData data = computeHistogram(
+  const detail::values::HistogramData data = detail::values::computeHistogram(
       std::vector<float>{1, kNan, kInfinity, -kNan, -kInfinity, kInfinity, 2, kInfinity});
   EXPECT_EQ(data.nanCount, 2U);
   EXPECT_EQ(data.posInfCount, 3U);
@@ -82,13 +83,14 @@ TEST(ComputeHistogram, CountsNansAndInfinitiesApart) {
 }
 
 TEST(ComputeHistogram, IsEmptyWithoutValues) {
-  const HistogramData data = computeHistogram(std::vector<float>{});
+  const detail::values::HistogramData data = detail::values::computeHistogram(std::vector<float>{});
   expectSame(data.raw, HistogramRaw{});
   EXPECT_EQ(data.nanCount + data.posInfCount + data.negInfCount, 0U);
 }
 
 TEST(ComputeHistogram, WithoutAFiniteValueIsEmpty) {
-  const HistogramData data = computeHistogram(std::vector<double>{kNan, kInfinity});
+  const detail::values::HistogramData data =
+      detail::values::computeHistogram(std::vector<double>{kNan, kInfinity});
   expectSame(data.raw, HistogramRaw{});
   EXPECT_EQ(data.nanCount, 1U);
   EXPECT_EQ(data.posInfCount, 1U);
@@ -97,7 +99,7 @@ TEST(ComputeHistogram, WithoutAFiniteValueIsEmpty) {
 TEST(ComputeHistogram, CountsEveryElementOfALargeTensor) {
   std::vector<float> values(100'003);
   std::iota(values.begin(), values.end(), -50'001.0F);
-  const HistogramRaw raw = computeHistogram(values).raw;
+  const HistogramRaw raw = detail::values::computeHistogram(values).raw;
   EXPECT_EQ(raw.num, 100'003);
   EXPECT_EQ(std::accumulate(raw.bucketCounts.begin(), raw.bucketCounts.end(), 0.0), 100'003);
   EXPECT_EQ(raw.min, -50'001);
@@ -112,13 +114,14 @@ class StridedHistogram : public ::testing::Test {
 };
 
 TEST_F(StridedHistogram, OfATransposedTensorIsThatOfTheTensor) {
-  expectSame(computeHistogram(TensorView(values_.data(), {60, 100}, {1, 60})).raw,
-             computeHistogram(values_).raw);
+  expectSame(detail::values::computeHistogram(TensorView(values_.data(), {60, 100}, {1, 60})).raw,
+             detail::values::computeHistogram(values_).raw);
 }
 
 TEST_F(StridedHistogram, OfAReversedTensorIsThatOfTheTensor) {
-  expectSame(computeHistogram(TensorView(values_.data() + 5'999, {6'000}, {-1})).raw,
-             computeHistogram(values_).raw);
+  expectSame(
+      detail::values::computeHistogram(TensorView(values_.data() + 5'999, {6'000}, {-1})).raw,
+      detail::values::computeHistogram(values_).raw);
 }
 
 TEST_F(StridedHistogram, CountsOnlyWhatTheViewShows) {
@@ -126,8 +129,8 @@ TEST_F(StridedHistogram, CountsOnlyWhatTheViewShows) {
   for (std::size_t i = 1; i < values_.size(); i += 2) {
     odd.push_back(values_[i]);
   }
-  expectSame(computeHistogram(TensorView(values_.data() + 1, {3'000}, {2})).raw,
-             computeHistogram(odd).raw);
+  expectSame(detail::values::computeHistogram(TensorView(values_.data() + 1, {3'000}, {2})).raw,
+             detail::values::computeHistogram(odd).raw);
 }
 
 template <typename T>
@@ -143,26 +146,29 @@ TYPED_TEST(HistogramOfIntegers, IsThatOfTheSameFloats) {
     integers.push_back(static_cast<TypeParam>(i));
     floats.push_back(static_cast<float>(i));
   }
-  expectSame(computeHistogram(integers).raw, computeHistogram(floats).raw);
+  expectSame(detail::values::computeHistogram(integers).raw,
+             detail::values::computeHistogram(floats).raw);
 }
 
 TEST(ComputeHistogram, OfHalvesIsThatOfTheSameFloats) {
   const std::uint16_t halves[] = {0x3C00, 0xC000, 0x0001, 0x7C00};  // 1, -2, 2^-24, infinity
-  const HistogramData data = computeHistogram(TensorView(halves, DType::kFloat16, {4}, {}));
-  expectSame(data.raw, computeHistogram(std::vector<float>{1, -2, 0x1p-24F}).raw);
+  const detail::values::HistogramData data =
+      detail::values::computeHistogram(TensorView(halves, DType::kFloat16, {4}, {}));
+  expectSame(data.raw, detail::values::computeHistogram(std::vector<float>{1, -2, 0x1p-24F}).raw);
   EXPECT_EQ(data.posInfCount, 1U);
 }
 
 TEST(ComputeHistogram, OfBrainFloatsIsThatOfTheSameFloats) {
   const std::uint16_t brains[] = {0x3F80, 0xC000, 0x7FC0};  // 1, -2, NaN
-  const HistogramData data = computeHistogram(TensorView(brains, DType::kBFloat16, {3}, {}));
-  expectSame(data.raw, computeHistogram(std::vector<float>{1, -2}).raw);
+  const detail::values::HistogramData data =
+      detail::values::computeHistogram(TensorView(brains, DType::kBFloat16, {3}, {}));
+  expectSame(data.raw, detail::values::computeHistogram(std::vector<float>{1, -2}).raw);
   EXPECT_EQ(data.nanCount, 1U);
 }
 
 TEST(ComputeHistogram, OfBoolsCountsZerosAndOnes) {
   const bool bools[] = {true, false, true};
-  const HistogramRaw raw = computeHistogram(TensorView(bools, {3})).raw;
+  const HistogramRaw raw = detail::values::computeHistogram(TensorView(bools, {3})).raw;
   EXPECT_EQ(raw.bucketCounts.front(), 1);
   EXPECT_EQ(raw.bucketCounts.back(), 2);
   EXPECT_EQ(raw.sum, 2);

@@ -16,7 +16,8 @@ using Row = std::array<double, 3>;
 using Rows = std::vector<Row>;
 
 event::Tensor tensorOf(const HistogramRaw& histogram) {
-  return std::get<event::Tensor>(histogramValue("h", histogram, {}, ValueForm::kTensor).data);
+  return std::get<event::Tensor>(
+      detail::values::histogramValue("h", histogram, {}, ValueForm::kTensor).data);
 }
 
 Rows rowsOf(const HistogramRaw& histogram) {
@@ -41,7 +42,8 @@ TEST(HistogramValue, IsATensorOfTheHistogramPlugin) {
   event::SummaryMetadata metadata;
   metadata.displayName = "Weights";
   metadata.description = "of layer 1";
-  const event::Value value = histogramValue("w", valid(), metadata, ValueForm::kTensor);
+  const event::Value value =
+      detail::values::histogramValue("w", valid(), metadata, ValueForm::kTensor);
   EXPECT_EQ(value.tag, "w");
   EXPECT_EQ(value.metadata->pluginName, "histograms");
   EXPECT_EQ(value.metadata->pluginContent, "");
@@ -88,7 +90,7 @@ TEST(HistogramValue, HasAscendingEdgesIfMinAndMaxContradictTheLimits) {
 }
 
 event::SummaryHistogram compatible(const HistogramRaw& histogram) {
-  return std::get<event::SummaryHistogram>(histogramValue("h", histogram).data);
+  return std::get<event::SummaryHistogram>(detail::values::histogramValue("h", histogram).data);
 }
 
 TEST(HistogramValue, IsAHistogramMessageThatTorchsReadersKnow) {
@@ -136,10 +138,10 @@ TEST(HistogramValue, OfNoValuesIsAMessageWithoutBuckets) {
 }
 
 TEST(HistogramValue, HasMetadataWithAMessageForItsNamesOnly) {
-  EXPECT_FALSE(histogramValue("h", valid()).metadata);
+  EXPECT_FALSE(detail::values::histogramValue("h", valid()).metadata);
   event::SummaryMetadata metadata;
   metadata.displayName = "Weights";
-  const event::Value value = histogramValue("h", valid(), metadata);
+  const event::Value value = detail::values::histogramValue("h", valid(), metadata);
   ASSERT_TRUE(value.metadata);
   EXPECT_EQ(value.metadata->displayName, "Weights");
   EXPECT_EQ(value.metadata->pluginName, "histograms");
@@ -153,7 +155,7 @@ TEST(HistogramValue, IsATensorIfBinary32CannotHoldTheEdges) {
     histogram.min = min;
     histogram.max = max;
     histogram.bucketLimits = {limit, max};
-    const event::Value value = histogramValue("h", histogram);
+    const event::Value value = detail::values::histogramValue("h", histogram);
     EXPECT_EQ(value.metadata.has_value(), std::holds_alternative<event::Tensor>(value.data));
     return std::holds_alternative<event::Tensor>(value.data);
   };
@@ -166,22 +168,23 @@ TEST(HistogramValue, IsATensorIfBinary32CannotHoldTheEdges) {
 }
 
 TEST(ValidateHistogram, AcceptsWhatComputeHistogramGives) {
-  EXPECT_NO_THROW(checkHistogram(valid()));
-  EXPECT_NO_THROW(checkHistogram({}));
-  EXPECT_NO_THROW(checkHistogram(computeHistogram(std::vector<float>{-1e30F, 0, 1e30F}).raw));
+  EXPECT_NO_THROW(detail::values::checkHistogram(valid()));
+  EXPECT_NO_THROW(detail::values::checkHistogram({}));
+  EXPECT_NO_THROW(detail::values::checkHistogram(
+      detail::values::computeHistogram(std::vector<float>{-1e30F, 0, 1e30F}).raw));
 }
 
 TEST(ValidateHistogram, AcceptsAnOpenLastBucket) {
   HistogramRaw histogram = valid();
   histogram.bucketLimits.back() = kInfinity;
-  EXPECT_NO_THROW(checkHistogram(histogram));
+  EXPECT_NO_THROW(detail::values::checkHistogram(histogram));
   EXPECT_EQ(rowsOf(histogram), (Rows{{0.5, 1, 4}, {1, 2.5, 6}}));
 }
 
 TEST(ValidateHistogram, NamesBothLengths) {
   HistogramRaw histogram = valid();
   histogram.bucketLimits.push_back(4);
-  expectInvalidArgument([&] { checkHistogram(histogram); },
+  expectInvalidArgument([&] { detail::values::checkHistogram(histogram); },
                         "got 3 bucketLimits and 2 bucketCounts; expected equally many: the right "
                         "edge and the count of each bucket");
 }
@@ -190,42 +193,42 @@ TEST(ValidateHistogram, NamesTheFirstEdgeThatDoesNotAscend) {
   HistogramRaw histogram = valid();
   histogram.bucketLimits = {1, 2.5, 2.5, 0};
   histogram.bucketCounts = {1, 1, 1, 1};
-  expectInvalidArgument([&] { checkHistogram(histogram); },
+  expectInvalidArgument([&] { detail::values::checkHistogram(histogram); },
                         "got bucketLimits[2] = 2.5 after 2.5; expected increasing limits");
 }
 
 TEST(ValidateHistogram, NamesAnEdgeThatIsNotANumber) {
   HistogramRaw histogram = valid();
   histogram.bucketLimits[1] = std::nan("");
-  expectInvalidArgument([&] { checkHistogram(histogram); },
+  expectInvalidArgument([&] { detail::values::checkHistogram(histogram); },
                         "got bucketLimits[1] = nan; expected a finite number");
 }
 
 TEST(ValidateHistogram, NamesAnInfiniteInnerEdge) {
   HistogramRaw histogram = valid();
   histogram.bucketLimits[0] = -kInfinity;
-  expectInvalidArgument([&] { checkHistogram(histogram); },
+  expectInvalidArgument([&] { detail::values::checkHistogram(histogram); },
                         "got bucketLimits[0] = -inf; expected a finite number");
 }
 
 TEST(ValidateHistogram, NamesANegativeCount) {
   HistogramRaw histogram = valid();
   histogram.bucketCounts[1] = -1;
-  expectInvalidArgument([&] { checkHistogram(histogram); },
+  expectInvalidArgument([&] { detail::values::checkHistogram(histogram); },
                         "got bucketCounts[1] = -1; expected a finite number, 0 or more");
 }
 
 TEST(ValidateHistogram, NamesMinAndMaxTheWrongWayRound) {
   HistogramRaw histogram = valid();
   histogram.min = 3;
-  expectInvalidArgument([&] { checkHistogram(histogram); },
+  expectInvalidArgument([&] { detail::values::checkHistogram(histogram); },
                         "got min = 3 and max = 2.5; expected finite numbers, min at most max");
 }
 
 TEST(ValidateHistogram, NamesAnInfiniteMaximum) {
   HistogramRaw histogram = valid();
   histogram.max = kInfinity;
-  expectInvalidArgument([&] { checkHistogram(histogram); },
+  expectInvalidArgument([&] { detail::values::checkHistogram(histogram); },
                         "got min = 0.5 and max = inf; expected finite numbers, min at most max");
 }
 

@@ -59,36 +59,39 @@ TEST(HparamValue, KeepsTheTypeOfItsArgument) {
 }
 
 TEST(HparamsValues, AreMetadataOnlyUnderTheTagsOfThePlugin) {
-  expectMetadataOnly(sessionStartValue({{"lr", 0.1}}, "", 1), "_hparams_/session_start_info");
-  expectMetadataOnly(sessionEndValue(SessionStatus::kSuccess, 2), "_hparams_/session_end_info");
-  expectMetadataOnly(hparamsExperimentValue({}), "_hparams_/experiment");
+  expectMetadataOnly(detail::values::sessionStartValue({{"lr", 0.1}}, "", 1),
+                     "_hparams_/session_start_info");
+  expectMetadataOnly(detail::values::sessionEndValue(SessionStatus::kSuccess, 2),
+                     "_hparams_/session_end_info");
+  expectMetadataOnly(detail::values::hparamsExperimentValue({}), "_hparams_/experiment");
 }
 
 TEST(HparamsValues, HoldWhatTheyWereMadeOf) {
-  const auto start =
-      contentOf<HparamsSessionStart>(sessionStartValue({{"lr", 0.1}, {"amp", false}}, "g", 1.5));
+  const auto start = contentOf<HparamsSessionStart>(
+      detail::values::sessionStartValue({{"lr", 0.1}, {"amp", false}}, "g", 1.5));
   ASSERT_EQ(start.hparams.size(), 2U);
   EXPECT_EQ(start.hparams[1].first, "amp");
   EXPECT_EQ(std::get<bool>(start.hparams[1].second.value()), false);
   EXPECT_EQ(start.groupName, "g");
   EXPECT_EQ(start.startTime, 1.5);
 
-  const auto end = contentOf<HparamsSessionEnd>(sessionEndValue(SessionStatus::kRunning, 2.5));
+  const auto end =
+      contentOf<HparamsSessionEnd>(detail::values::sessionEndValue(SessionStatus::kRunning, 2.5));
   EXPECT_EQ(end.status, SessionStatus::kRunning);
   EXPECT_EQ(end.endTime, 2.5);
 }
 
 TEST(HparamsValues, StoreNumbersThatTensorBoardLeavesOutAsTexts) {
   const auto start = contentOf<HparamsSessionStart>(
-      sessionStartValue({{"a", kNaN}, {"b", kInfinity}, {"c", -kInfinity}}, "", 0));
+      detail::values::sessionStartValue({{"a", kNaN}, {"b", kInfinity}, {"c", -kInfinity}}, "", 0));
   EXPECT_EQ(std::get<std::string>(start.hparams.at(0).second.value()), "NaN");
   EXPECT_EQ(std::get<std::string>(start.hparams.at(1).second.value()), "Infinity");
   EXPECT_EQ(std::get<std::string>(start.hparams.at(2).second.value()), "-Infinity");
 }
 
 TEST(HparamsValues, RepairTextsThatAreNotUtf8) {
-  const auto start =
-      contentOf<HparamsSessionStart>(sessionStartValue({{"n\xFF", "v\xFF"}}, "g\xFF", 0));
+  const auto start = contentOf<HparamsSessionStart>(
+      detail::values::sessionStartValue({{"n\xFF", "v\xFF"}}, "g\xFF", 0));
   EXPECT_EQ(start.hparams.at(0).first, "n\uFFFD");
   EXPECT_EQ(std::get<std::string>(start.hparams.at(0).second.value()), "v\uFFFD");
   EXPECT_EQ(start.groupName, "g\uFFFD");
@@ -97,7 +100,8 @@ TEST(HparamsValues, RepairTextsThatAreNotUtf8) {
   broken.description = "d\xFF";
   broken.hparams.push_back({"n\xFF", "N\xFF", "d\xFF", {"v\xFF"}});
   broken.metrics.push_back({"t\xFF", "T\xFF", "d\xFF"});
-  const auto repaired = contentOf<HparamsExperiment>(hparamsExperimentValue(broken));
+  const auto repaired =
+      contentOf<HparamsExperiment>(detail::values::hparamsExperimentValue(broken));
   EXPECT_EQ(repaired.description, "d\uFFFD");
   EXPECT_EQ(repaired.hparams.at(0).name, "n\uFFFD");
   EXPECT_EQ(repaired.hparams.at(0).displayName, "N\uFFFD");
@@ -110,36 +114,36 @@ TEST(HparamsValues, RepairTextsThatAreNotUtf8) {
 
 TEST(CheckHparams, AcceptsEveryTypeWithAndWithoutARecord) {
   const Hparams hparams{{"lr", 0.1}, {"opt", "sgd"}, {"amp", true}, {"clip", kInfinity}};
-  EXPECT_NO_THROW(checkHparams(hparams, {{"loss", 0.5}}, {}));
+  EXPECT_NO_THROW(detail::values::checkHparams(hparams, {{"loss", 0.5}}, {}));
   HparamsOptions options = withExperiment(discrete("opt", {"sgd", "adam"}));
   options.experiment->hparams.push_back(interval("lr", 0.1, 0.1));
   options.experiment->hparams.push_back(discrete("amp", {true, false}));
   options.experiment->hparams.push_back({"not in this run"});
   options.experiment->metrics.push_back({"loss"});
-  EXPECT_NO_THROW(checkHparams(hparams, {}, options));
+  EXPECT_NO_THROW(detail::values::checkHparams(hparams, {}, options));
 }
 
 TEST(CheckHparams, RefusesMissingAndRepeatedNames) {
-  expectInvalidArgument([] { checkHparams({}, {}, {}); },
+  expectInvalidArgument([] { detail::values::checkHparams({}, {}, {}); },
                         "got no hyperparameters; expected at least one");
   expectInvalidArgument(
       [] {
-        checkHparams({{"", 1}}, {}, {});
+        detail::values::checkHparams({{"", 1}}, {}, {});
       },
       "got hyperparameter without a name; expected a name");
   expectInvalidArgument(
       [] {
-        checkHparams({{"lr", 1}, {"lr", 2}}, {}, {});
+        detail::values::checkHparams({{"lr", 1}, {"lr", 2}}, {}, {});
       },
       "got hyperparameter \"lr\" twice; expected distinct names");
   expectInvalidArgument(
       [] {
-        checkHparams({{"lr", 1}}, {{"", 1}}, {});
+        detail::values::checkHparams({{"lr", 1}}, {{"", 1}}, {});
       },
       "got metric without a name; expected a name");
   expectInvalidArgument(
       [] {
-        checkHparams({{"lr", 1}}, {{"loss", 1}, {"loss", 2}}, {});
+        detail::values::checkHparams({{"lr", 1}}, {{"loss", 1}, {"loss", 2}}, {});
       },
       "got metric \"loss\" twice; expected distinct names");
 }
@@ -147,14 +151,14 @@ TEST(CheckHparams, RefusesMissingAndRepeatedNames) {
 TEST(CheckHparams, RefusesARecordWithMissingOrRepeatedNames) {
   expectInvalidArgument(
       [] {
-        checkHparams({{"lr", 1}}, {}, withExperiment({""}));
+        detail::values::checkHparams({{"lr", 1}}, {}, withExperiment({""}));
       },
       "got in the experiment record the hyperparameter without a name; expected a name");
   HparamsOptions options = withExperiment({"lr"});
   options.experiment->metrics = {{"loss"}, {"loss"}};
   expectInvalidArgument(
       [&] {
-        checkHparams({{"lr", 1}}, {}, options);
+        detail::values::checkHparams({{"lr", 1}}, {}, options);
       },
       "got in the experiment record the metric \"loss\" twice; expected distinct names");
 }
@@ -163,33 +167,35 @@ TEST(CheckHparams, RefusesDomainsThatAreNone) {
   const Hparams hparams{{"x", 1}};
   expectInvalidArgument(
       [&] {
-        checkHparams(hparams, {}, withExperiment(discrete("lr", {0.1, "high"})));
+        detail::values::checkHparams(hparams, {}, withExperiment(discrete("lr", {0.1, "high"})));
       },
       "got a number and a text among the discrete values of \"lr\"; expected values of one type");
-  expectInvalidArgument([&] { checkHparams(hparams, {}, withExperiment(interval("lr", 1, 0.5))); },
-                        "got the interval 1 to 0.5 for \"lr\"; expected the least value first");
-  expectInvalidArgument([&] { checkHparams(hparams, {}, withExperiment(interval("lr", 0, kNaN))); },
-                        "got the interval 0 to \"NaN\" for \"lr\"; expected the least value first");
+  expectInvalidArgument(
+      [&] { detail::values::checkHparams(hparams, {}, withExperiment(interval("lr", 1, 0.5))); },
+      "got the interval 1 to 0.5 for \"lr\"; expected the least value first");
+  expectInvalidArgument(
+      [&] { detail::values::checkHparams(hparams, {}, withExperiment(interval("lr", 0, kNaN))); },
+      "got the interval 0 to \"NaN\" for \"lr\"; expected the least value first");
   HparamInfo both = interval("lr", 0, 1);
   both.discrete = {1};
-  expectInvalidArgument([&] { checkHparams(hparams, {}, withExperiment(both)); },
+  expectInvalidArgument([&] { detail::values::checkHparams(hparams, {}, withExperiment(both)); },
                         "got discrete values and an interval for \"lr\"; expected one of them");
 }
 
 TEST(CheckHparams, RefusesAValueOutsideItsDomain) {
   expectInvalidArgument(
       [] {
-        checkHparams({{"lr", 2}}, {}, withExperiment(interval("lr", 0, 1)));
+        detail::values::checkHparams({{"lr", 2}}, {}, withExperiment(interval("lr", 0, 1)));
       },
       "got \"lr\" = 2; expected 0 to 1, as the experiment record says");
   expectInvalidArgument(
       [] {
-        checkHparams({{"lr", "high"}}, {}, withExperiment(interval("lr", 0, 1)));
+        detail::values::checkHparams({{"lr", "high"}}, {}, withExperiment(interval("lr", 0, 1)));
       },
       "got \"lr\" = \"high\"; expected 0 to 1, as the experiment record says");
   expectInvalidArgument(
       [] {
-        checkHparams({{"amp", false}}, {}, withExperiment(discrete("amp", {true})));
+        detail::values::checkHparams({{"amp", false}}, {}, withExperiment(discrete("amp", {true})));
       },
       "got \"amp\" = false; expected one of the 1 values in the experiment record");
 }

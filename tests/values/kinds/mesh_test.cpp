@@ -37,7 +37,8 @@ class Mesh : public ::testing::Test {
     return options;
   }
   std::vector<std::uint8_t> colorBytes(const TensorView& colors) const {
-    return elementsOf<std::uint8_t>(*meshTensors(triangle_, withColors(colors)).colors);
+    return elementsOf<std::uint8_t>(
+        *detail::values::meshTensors(triangle_, withColors(colors)).colors);
   }
 
   const std::vector<float> coordinates_ = {0, 0, 0, 1, 0, 0, 0, 1, 0.5F};
@@ -45,7 +46,7 @@ class Mesh : public ::testing::Test {
 };
 
 TEST_F(Mesh, OfVerticesAloneIsAPointCloud) {
-  const MeshTensors mesh = meshTensors(triangle_);
+  const detail::values::MeshTensors mesh = detail::values::meshTensors(triangle_);
   EXPECT_EQ(mesh.vertices.type, event::TensorType::kFloat);
   EXPECT_EQ(mesh.vertices.shape, (Shape{1, 3, 3}));
   EXPECT_EQ(elementsOf<float>(mesh.vertices), coordinates_);
@@ -54,18 +55,21 @@ TEST_F(Mesh, OfVerticesAloneIsAPointCloud) {
 }
 
 TEST_F(Mesh, WithoutABatchIsABatchOfOne) {
-  EXPECT_EQ(meshTensors(TensorView(coordinates_.data(), {3, 3})).vertices.shape, (Shape{1, 3, 3}));
+  EXPECT_EQ(detail::values::meshTensors(TensorView(coordinates_.data(), {3, 3})).vertices.shape,
+            (Shape{1, 3, 3}));
 }
 
 TEST_F(Mesh, ConvertsVerticesOfAnyTypeAndStrides) {
   const std::vector<double> columns = {1, 2, 3, 4, 5, 6};
-  const MeshTensors mesh = meshTensors(TensorView(columns.data(), {2, 3}, {1, 2}));
+  const detail::values::MeshTensors mesh =
+      detail::values::meshTensors(TensorView(columns.data(), {2, 3}, {1, 2}));
   EXPECT_EQ(elementsOf<float>(mesh.vertices), (std::vector<float>{1, 3, 5, 2, 4, 6}));
 }
 
 TEST_F(Mesh, KeepsBytesAsColors) {
   const std::vector<std::uint8_t> colors = {0, 1, 2, 253, 254, 255, 128, 64, 32};
-  const MeshTensors mesh = meshTensors(triangle_, withColors(TensorView(colors.data(), {1, 3, 3})));
+  const detail::values::MeshTensors mesh =
+      detail::values::meshTensors(triangle_, withColors(TensorView(colors.data(), {1, 3, 3})));
   EXPECT_EQ(mesh.colors->type, event::TensorType::kUInt8);
   EXPECT_EQ(mesh.colors->shape, (Shape{1, 3, 3}));
   EXPECT_EQ(elementsOf<std::uint8_t>(*mesh.colors), colors);
@@ -98,7 +102,8 @@ TEST_F(Mesh, NamesTheIntegerColorThatIsNotAByte) {
 
 TEST_F(Mesh, StoresFacesAs32BitIntegers) {
   const std::vector<std::int64_t> faces = {0, 1, 2, 2, 1, 0};
-  const MeshTensors mesh = meshTensors(triangle_, withFaces(TensorView(faces.data(), {1, 2, 3})));
+  const detail::values::MeshTensors mesh =
+      detail::values::meshTensors(triangle_, withFaces(TensorView(faces.data(), {1, 2, 3})));
   EXPECT_EQ(mesh.faces->type, event::TensorType::kInt32);
   EXPECT_EQ(mesh.faces->shape, (Shape{1, 2, 3}));
   EXPECT_EQ(elementsOf<std::int32_t>(*mesh.faces), (std::vector<std::int32_t>{0, 1, 2, 2, 1, 0}));
@@ -110,37 +115,37 @@ TEST_F(Mesh, NamesTheFaceWithoutItsVertex) {
   std::vector<int> faces = {0, 1, 2, 2, 1, 0, 0, 1, 2, 0, 1, 3};
   expectInvalidArgument(
       [&] {
-        meshTensors(vertices, withFaces(TensorView(faces.data(), {2, 2, 3})));
+        detail::values::meshTensors(vertices, withFaces(TensorView(faces.data(), {2, 2, 3})));
       },
       "got faces[1, 1, 2] = 3; expected 0 to 2");
   faces[1] = -1;
   expectInvalidArgument(
       [&] {
-        meshTensors(vertices, withFaces(TensorView(faces.data(), {2, 2, 3})));
+        detail::values::meshTensors(vertices, withFaces(TensorView(faces.data(), {2, 2, 3})));
       },
       "got faces[0, 0, 1] = -1; expected 0 to 2");
 }
 
 TEST_F(Mesh, RejectsFacesThatAreNotIntegers) {
-  expectInvalidArgument([&] { checkMesh(triangle_, withFaces(triangle_)); },
+  expectInvalidArgument([&] { detail::values::checkMesh(triangle_, withFaces(triangle_)); },
                         "got faces of element type float32; expected an integer type");
 }
 
 TEST_F(Mesh, RejectsPointsThatAreNotInSpace) {
   expectInvalidArgument(
       [&] {
-        checkMesh(TensorView(coordinates_.data(), {4, 2}));
+        detail::values::checkMesh(TensorView(coordinates_.data(), {4, 2}));
       },
       "got vertices of shape (4, 2); expected (batch, vertices, 3) or (vertices, 3)");
   expectInvalidArgument(
-      [&] { checkMesh(coordinates_); },
+      [&] { detail::values::checkMesh(coordinates_); },
       "got vertices of shape (9); expected (batch, vertices, 3) or (vertices, 3)");
 }
 
 TEST_F(Mesh, RejectsAMeshOfNoVertices) {
   expectInvalidArgument(
       [&] {
-        checkMesh(TensorView(coordinates_.data(), {1, 0, 3}));
+        detail::values::checkMesh(TensorView(coordinates_.data(), {1, 0, 3}));
       },
       "got vertices of shape (1, 0, 3); expected at least one of the vertices");
 }
@@ -148,7 +153,8 @@ TEST_F(Mesh, RejectsAMeshOfNoVertices) {
 TEST_F(Mesh, RejectsColorsOfAnotherShape) {
   expectInvalidArgument(
       [&] {
-        checkMesh(triangle_, withColors(TensorView(coordinates_.data(), {1, 2, 3})));
+        detail::values::checkMesh(triangle_,
+                                  withColors(TensorView(coordinates_.data(), {1, 2, 3})));
       },
       "got colors of shape (1, 2, 3); expected the vertices' shape (1, 3, 3)");
 }
@@ -157,7 +163,7 @@ TEST_F(Mesh, RejectsFacesOfAnotherBatch) {
   const std::vector<int> faces(6);
   expectInvalidArgument(
       [&] {
-        checkMesh(triangle_, withFaces(TensorView(faces.data(), {2, 1, 3})));
+        detail::values::checkMesh(triangle_, withFaces(TensorView(faces.data(), {2, 1, 3})));
       },
       "got faces of shape (2, 1, 3); expected a batch of 1 as in the vertices of shape (1, 3, 3)");
 }
@@ -165,27 +171,28 @@ TEST_F(Mesh, RejectsFacesOfAnotherBatch) {
 TEST_F(Mesh, RejectsWhatNoRecordHolds) {
   // One repeated element: a mesh that needs no memory until it is copied.
   const TensorView vertices(coordinates_.data(), {1, 150'000'000, 3}, {0, 0, 0});
-  checkMesh(vertices);
+  detail::values::checkMesh(vertices);
   const std::string message =
       "got vertices of shape (1, 150000000, 3) with their colors and faces; expected at most "
       "2146435072 bytes, since a record is below 2 GiB";
-  expectInvalidArgument([&] { checkMesh(vertices, withColors(vertices)); }, message);
+  expectInvalidArgument([&] { detail::values::checkMesh(vertices, withColors(vertices)); },
+                        message);
 }
 
 TEST_F(Mesh, AcceptsAJsonObjectAsSettings) {
   for (const char* json : {"", "{}", " {\"camera\": {\"cls\": \"PerspectiveCamera\"}}\n",
                            R"({"a": "}\"]", "b": [1]})"}) {
-    EXPECT_NO_THROW(checkMesh(triangle_, withConfig(json))) << json;
+    EXPECT_NO_THROW(detail::values::checkMesh(triangle_, withConfig(json))) << json;
   }
 }
 
 TEST_F(Mesh, RejectsSettingsThatAreNotAJsonObject) {
   for (const char* json : {" ", "null", "[]", "{", "{}}", "{]", "{\"a\": [}]", "{\"a}", "{} x"}) {
     expectInvalidArgument(
-        [&] { checkMesh(triangle_, withConfig(json)); },
+        [&] { detail::values::checkMesh(triangle_, withConfig(json)); },
         "got configJson = " + std::string(json) + "; expected a JSON object in UTF-8");
   }
-  expectInvalidArgument([&] { checkMesh(triangle_, withConfig("{\"\xff\": 1}")); },
+  expectInvalidArgument([&] { detail::values::checkMesh(triangle_, withConfig("{\"\xff\": 1}")); },
                         "got configJson = {\"\xEF\xBF\xBD\": 1}; expected a JSON object in UTF-8");
 }
 
@@ -196,8 +203,8 @@ TEST_F(Mesh, IsAValueForEachPart) {
   event::SummaryMetadata metadata;
   metadata.displayName = "Cloud";
   metadata.description = "of points";
-  const std::vector<event::Value> values =
-      meshValues("cloud", meshTensors(triangle_, options), "", metadata);
+  const std::vector<event::Value> values = detail::values::meshValues(
+      "cloud", detail::values::meshTensors(triangle_, options), "", metadata);
   ASSERT_EQ(values.size(), 3U);
   EXPECT_EQ(values[0].tag, "cloud_VERTEX");
   EXPECT_EQ(values[1].tag, "cloud_FACE");
@@ -217,8 +224,8 @@ TEST_F(Mesh, IsAValueForEachPart) {
 }
 
 TEST_F(Mesh, StoresItsParts) {
-  const std::vector<event::Value> values =
-      meshValues("cloud", meshTensors(triangle_, withColors(triangle_)), R"({"a": 1})");
+  const std::vector<event::Value> values = detail::values::meshValues(
+      "cloud", detail::values::meshTensors(triangle_, withColors(triangle_)), R"({"a": 1})");
   ASSERT_EQ(values.size(), 2U);
   EXPECT_EQ(values[1].tag, "cloud_COLOR");
   // The bits of vertices, 2, and of colors, 8.

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 namespace {
 
 template <typename Float>
@@ -69,4 +69,4 @@ TEST(MomentsOfDoubles, SurviveASquareThatOverflows) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

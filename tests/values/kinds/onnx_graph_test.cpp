@@ -20,7 +20,8 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 event::Graph goldenGraph(const std::string& name) {
-  event::Graph graph = onnxGraph(readOnnxModel(STEPTAPE_SOURCE_DIR "/tests/golden/" + name));
+  event::Graph graph = detail::values::onnxGraph(
+      detail::events::readOnnxModel(STEPTAPE_SOURCE_DIR "/tests/golden/" + name));
   EXPECT_NO_THROW(event::checkGraph(graph));
   return graph;
 }
@@ -48,13 +49,13 @@ std::vector<std::string> namesIn(const event::Graph& graph) {
   return names;
 }
 
-OnnxNode onnxNode(std::string name, std::string op, std::vector<std::string> inputs,
-                  std::vector<std::string> outputs) {
+detail::events::OnnxNode onnxNode(std::string name, std::string op, std::vector<std::string> inputs,
+                                  std::vector<std::string> outputs) {
   return {std::move(name), std::move(op), "", std::move(inputs), std::move(outputs), {}};
 }
 
-OnnxModel modelOf(OnnxGraph graph) {
-  OnnxModel model;
+detail::events::OnnxModel modelOf(detail::events::OnnxGraph graph) {
+  detail::events::OnnxModel model;
   model.source = "m";
   model.graph = std::move(graph);
   return model;
@@ -124,12 +125,12 @@ TEST(OnnxGraph, TurnsTheGraphsOfLoopsAndBranchesIntoScopes) {
 }
 
 TEST(OnnxGraph, NumbersTheOutputsOfANode) {
-  OnnxGraph graph;
+  detail::events::OnnxGraph graph;
   graph.inputs = {{"x", event::TensorType::kFloat, event::GraphShape{4}}};
   graph.nodes = {onnxNode("split", "Split", {"x", ""}, {"a", "", "c"}),
                  onnxNode("add", "Add", {"a", "c"}, {"y"})};
   graph.valueInfos = {{"c", event::TensorType::kFloat, event::GraphShape{2}}};
-  const event::Graph shown = onnxGraph(modelOf(graph));
+  const event::Graph shown = detail::values::onnxGraph(modelOf(graph));
   EXPECT_THAT(nodeOf(shown, "split").inputs, ElementsAre("input/x"));
   EXPECT_THAT(nodeOf(shown, "split").outputShapes,
               ElementsAre(std::nullopt, std::nullopt, event::GraphShape{2}));
@@ -137,16 +138,16 @@ TEST(OnnxGraph, NumbersTheOutputsOfANode) {
 }
 
 TEST(OnnxGraph, NamesNodesThatHaveNoName) {
-  OnnxGraph graph;
+  detail::events::OnnxGraph graph;
   graph.nodes = {onnxNode("", "Relu", {}, {"a"}), onnxNode("Relu_0", "Relu", {}, {"b"}),
                  onnxNode("/", "Relu", {}, {"c"}), onnxNode("", "Add", {"a", "b"}, {"d"}),
                  onnxNode("", "", {}, {})};
-  EXPECT_THAT(namesIn(onnxGraph(modelOf(graph))),
+  EXPECT_THAT(namesIn(detail::values::onnxGraph(modelOf(graph))),
               ElementsAre("Relu_1", "Relu_0", "Relu_2", "Add_0", "unnamed_0"));
 }
 
 TEST(OnnxGraph, GivesEachNodeAUniqueName) {
-  OnnxGraph graph;
+  detail::events::OnnxGraph graph;
   // PyTorch's own reader shows an output and its node under one name.
   graph.inputs = {{"x", event::TensorType::kFloat, event::GraphShape{}}};
   graph.outputs = {{"y", event::TensorType::kFloat, event::GraphShape{}}};
@@ -154,7 +155,7 @@ TEST(OnnxGraph, GivesEachNodeAUniqueName) {
   graph.nodes = {onnxNode("y", "Relu", {"x"}, {"b"}), onnxNode("/y", "Relu", {"b"}, {"c"}),
                  onnxNode("y/w", "Mul", {"c", "y/w"}, {"d"}),
                  onnxNode("output/y", "Neg", {"d"}, {"y"})};
-  const event::Graph shown = onnxGraph(modelOf(graph));
+  const event::Graph shown = detail::values::onnxGraph(modelOf(graph));
   EXPECT_NO_THROW(event::checkGraph(shown));
   EXPECT_THAT(nodeOf(shown, "y_1").inputs, ElementsAre("y"));
   EXPECT_THAT(nodeOf(shown, "y/w").inputs, ElementsAre("y_1", "y/y/w"));
@@ -162,64 +163,64 @@ TEST(OnnxGraph, GivesEachNodeAUniqueName) {
 }
 
 TEST(OnnxGraph, PutsAnInitializerIntoTheScopeOfItsReaders) {
-  OnnxGraph graph;
+  detail::events::OnnxGraph graph;
   graph.initializers = {{"net.a.weight"}, {"shared"}, {"net.a.unread"}, {"onnx::Conv_7"}};
   graph.nodes = {onnxNode("net/a/Conv", "Conv", {"net.a.weight", "onnx::Conv_7"}, {"x"}),
                  onnxNode("net/a/b/Mul", "Mul", {"shared", "x"}, {"y"}),
                  onnxNode("net/ab/Mul", "Mul", {"shared", "y"}, {"z"})};
-  EXPECT_THAT(namesIn(onnxGraph(modelOf(graph))),
+  EXPECT_THAT(namesIn(detail::values::onnxGraph(modelOf(graph))),
               ElementsAre("net/a/weight", "net/shared", "net.a.unread", "net/a/onnx_Conv_7",
                           "net/a/Conv", "net/a/b/Mul", "net/ab/Mul"));
 }
 
 TEST(OnnxGraph, ShowsAnInitializerThatIsAlsoAnInputOnce) {
-  OnnxGraph graph;
+  detail::events::OnnxGraph graph;
   graph.inputs = {{"w", event::TensorType::kFloat, event::GraphShape{2}}};
   graph.initializers = graph.inputs;
-  EXPECT_THAT(namesIn(onnxGraph(modelOf(graph))), ElementsAre("w"));
+  EXPECT_THAT(namesIn(detail::values::onnxGraph(modelOf(graph))), ElementsAre("w"));
 }
 
 TEST(OnnxGraph, NamesTheDomainOfForeignOperators) {
-  OnnxGraph graph;
+  detail::events::OnnxGraph graph;
   graph.nodes = {onnxNode("a", "Gelu", {}, {}), onnxNode("b", "Gelu", {}, {})};
   graph.nodes[0].domain = "com.microsoft";
   graph.nodes[1].domain = "ai.onnx";
-  const event::Graph shown = onnxGraph(modelOf(graph));
+  const event::Graph shown = detail::values::onnxGraph(modelOf(graph));
   EXPECT_EQ(nodeOf(shown, "a").op, "com.microsoft::Gelu");
   EXPECT_EQ(nodeOf(shown, "b").op, "Gelu");
 }
 
 TEST(OnnxGraph, RefusesAValueThatNothingMakes) {
-  OnnxGraph graph;
+  detail::events::OnnxGraph graph;
   graph.nodes = {onnxNode("relu", "Relu", {"x"}, {"y"})};
-  expectInvalidArgument([&] { onnxGraph(modelOf(graph)); },
+  expectInvalidArgument([&] { detail::values::onnxGraph(modelOf(graph)); },
                         "addOnnxGraph \"m\": got the node \"relu\" that reads \"x\"; expected a "
                         "value that a node, an input or an initializer provides");
   graph.nodes.clear();
   graph.outputs = {{"y"}};
-  expectInvalidArgument([&] { onnxGraph(modelOf(graph)); },
+  expectInvalidArgument([&] { detail::values::onnxGraph(modelOf(graph)); },
                         "addOnnxGraph \"m\": got the output \"y\" that reads \"y\"; expected a "
                         "value that a node, an input or an initializer provides");
 }
 
 TEST(GraphNames, KeepWhatCannotBeMistakenForAnEdge) {
-  EXPECT_EQ(detail::nodeNameOf("/layer1/layer1.0//conv/"), "layer1/layer1.0/conv");
-  EXPECT_EQ(detail::nodeNameOf("onnx::Conv_7"), "onnx_Conv_7");
-  EXPECT_EQ(detail::nodeNameOf("x:0"), "x_0");
-  EXPECT_EQ(detail::nodeNameOf("^x^"), "_x^");
-  EXPECT_EQ(detail::nodeNameOf("\xFF"), "\uFFFD");
-  EXPECT_EQ(detail::nodeNameOf("//"), "");
+  EXPECT_EQ(detail::values::nodeNameOf("/layer1/layer1.0//conv/"), "layer1/layer1.0/conv");
+  EXPECT_EQ(detail::values::nodeNameOf("onnx::Conv_7"), "onnx_Conv_7");
+  EXPECT_EQ(detail::values::nodeNameOf("x:0"), "x_0");
+  EXPECT_EQ(detail::values::nodeNameOf("^x^"), "_x^");
+  EXPECT_EQ(detail::values::nodeNameOf("\xFF"), "\uFFFD");
+  EXPECT_EQ(detail::values::nodeNameOf("//"), "");
 }
 
 TEST(GraphNames, FindTheScopeThatTwoNamesShare) {
-  EXPECT_EQ(detail::commonScope("a/b", "a/b/c"), "a/b");
-  EXPECT_EQ(detail::commonScope("a/b/c", "a/b"), "a/b");
-  EXPECT_EQ(detail::commonScope("a/b", "a/bc"), "a");
-  EXPECT_EQ(detail::commonScope("a", "b"), "");
+  EXPECT_EQ(detail::values::commonScope("a/b", "a/b/c"), "a/b");
+  EXPECT_EQ(detail::values::commonScope("a/b/c", "a/b"), "a/b");
+  EXPECT_EQ(detail::values::commonScope("a/b", "a/bc"), "a");
+  EXPECT_EQ(detail::values::commonScope("a", "b"), "");
 }
 
 TEST(GraphNames, AreGivenOutOnce) {
-  detail::NodeNames names;
+  detail::values::NodeNames names;
   EXPECT_EQ(names.claim("a"), "a");
   EXPECT_EQ(names.claim("a_1"), "a_1");
   EXPECT_EQ(names.claim("a"), "a_2");

@@ -16,11 +16,11 @@ inline int pngFormat(int channels) {
 }
 
 /// Decodes with libpng, which checks every chunk's CRC and the compressed data's checksum.
-inline Pixels decodePng(const std::string& png) {
+inline detail::values::Pixels decodePng(const std::string& png) {
   png_image image;
   std::memset(&image, 0, sizeof(image));
   image.version = PNG_IMAGE_VERSION;
-  Pixels pixels;
+  detail::values::Pixels pixels;
   if (png_image_begin_read_from_memory(&image, png.data(), png.size()) == 0) {
     ADD_FAILURE() << image.message;
     return pixels;

@@ -13,22 +13,22 @@ namespace {
 
 using test::expectInvalidArgument;
 
-void expectRoundTrip(const Pixels& pixels) {
-  const Pixels decoded = decodePng(encodePng(pixels));
+void expectRoundTrip(const detail::values::Pixels& pixels) {
+  const detail::values::Pixels decoded = decodePng(detail::values::encodePng(pixels));
   EXPECT_EQ(decoded.width, pixels.width);
   EXPECT_EQ(decoded.height, pixels.height);
   EXPECT_EQ(decoded.channels, pixels.channels);
   EXPECT_TRUE(decoded.data == pixels.data) << "the pixels differ";
 }
 
-Pixels blank(int width, int height, int channels) {
-  Pixels pixels{width, height, channels, {}};
+detail::values::Pixels blank(int width, int height, int channels) {
+  detail::values::Pixels pixels{width, height, channels, {}};
   pixels.data.resize(static_cast<std::size_t>(width) * height * channels);
   return pixels;
 }
 
-Pixels noise(int width, int height, int channels) {
-  Pixels pixels = blank(width, height, channels);
+detail::values::Pixels noise(int width, int height, int channels) {
+  detail::values::Pixels pixels = blank(width, height, channels);
   std::mt19937 random(7);
   for (std::uint8_t& byte : pixels.data) {
     byte = static_cast<std::uint8_t>(random());
@@ -37,8 +37,8 @@ Pixels noise(int width, int height, int channels) {
 }
 
 /// Returns a smooth image with a little noise, for which every filter but None is best somewhere.
-Pixels photo(int width, int height, int channels) {
-  Pixels pixels = blank(width, height, channels);
+detail::values::Pixels photo(int width, int height, int channels) {
+  detail::values::Pixels pixels = blank(width, height, channels);
   std::mt19937 random(7);
   std::size_t i = 0;
   for (int y = 0; y < height; ++y) {
@@ -53,8 +53,8 @@ Pixels photo(int width, int height, int channels) {
 
 /// Returns an image with few colors in columns, rows and blocks, for which None, Sub and Up are
 /// best.
-Pixels chart(int width, int height, int channels) {
-  Pixels pixels = blank(width, height, channels);
+detail::values::Pixels chart(int width, int height, int channels) {
+  detail::values::Pixels pixels = blank(width, height, channels);
   std::size_t i = 0;
   for (int y = 0; y < height; ++y) {
     for (int x = 0; x < width; ++x) {
@@ -67,7 +67,7 @@ Pixels chart(int width, int height, int channels) {
 }
 
 /// Returns the size of libpng's file at its fastest level with the filter Sub.
-std::size_t libpngSize(const Pixels& pixels) {
+std::size_t libpngSize(const detail::values::Pixels& pixels) {
   std::size_t size = 0;
   png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);
   png_infop info = png_create_info_struct(png);
@@ -120,39 +120,39 @@ INSTANTIATE_TEST_SUITE_P(AllChannelsAndShapes, PngRoundTrip,
 
 TEST(EncodePng, BeginsWithTheSignatureAndEndsWithTheEndChunk) {
   using namespace std::string_view_literals;
-  const std::string png = encodePng(blank(2, 1, 1));
+  const std::string png = detail::values::encodePng(blank(2, 1, 1));
   // The first 33 bytes of any 2 x 1 gray PNG: PNG (Third Edition) 5.2 and 11.2.1; CRC by libpng.
   EXPECT_EQ(png.substr(0, 29), "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x02\0\0\0\x01\x08\0\0\0\0"sv);
   EXPECT_EQ(png.substr(png.size() - 12), "\0\0\0\0IEND\xae\x42\x60\x82"sv);
 }
 
 TEST(EncodePng, MakesSmoothImagesSmall) {
-  const Pixels pixels = photo(256, 256, 3);
-  EXPECT_LT(encodePng(pixels).size(), pixels.data.size() / 2);
-  const Pixels flat = chart(256, 256, 3);
-  EXPECT_LT(encodePng(flat).size(), flat.data.size() / 20);
+  const detail::values::Pixels pixels = photo(256, 256, 3);
+  EXPECT_LT(detail::values::encodePng(pixels).size(), pixels.data.size() / 2);
+  const detail::values::Pixels flat = chart(256, 256, 3);
+  EXPECT_LT(detail::values::encodePng(flat).size(), flat.data.size() / 20);
 }
 
 TEST(EncodePng, MakesPhotographsNoLargerThanLibpngAtItsFastestLevel) {
-  const Pixels photograph = photo(256, 256, 3);
-  EXPECT_LE(encodePng(photograph).size(), libpngSize(photograph));
+  const detail::values::Pixels photograph = photo(256, 256, 3);
+  EXPECT_LE(detail::values::encodePng(photograph).size(), libpngSize(photograph));
 }
 
 TEST(EncodePng, HardlyGrowsNoise) {
-  const Pixels pixels = noise(256, 256, 3);
-  EXPECT_LT(encodePng(pixels).size(), pixels.data.size() * 101 / 100);
+  const detail::values::Pixels pixels = noise(256, 256, 3);
+  EXPECT_LT(detail::values::encodePng(pixels).size(), pixels.data.size() * 101 / 100);
 }
 
 TEST(EncodePng, RejectsTwoChannels) {
   expectInvalidArgument(
-      [] { encodePng(blank(2, 3, 2)); },
+      [] { detail::values::encodePng(blank(2, 3, 2)); },
       "PNG: got an image of 2 x 3 pixels with 2 channels; expected 1, 3 or 4 channels");
 }
 
 TEST(EncodePng, RejectsAnEmptySide) {
   expectInvalidArgument(
       [] {
-        encodePng(Pixels{0, 3, 1, {}});
+        detail::values::encodePng(detail::values::Pixels{0, 3, 1, {}});
       },
       "PNG: got an image of 0 x 3 pixels with 1 channels; expected positive sides");
 }
@@ -160,7 +160,7 @@ TEST(EncodePng, RejectsAnEmptySide) {
 TEST(EncodePng, RejectsAnotherNumberOfBytes) {
   expectInvalidArgument(
       [] {
-        encodePng(Pixels{2, 2, 1, {1, 2, 3}});
+        detail::values::encodePng(detail::values::Pixels{2, 2, 1, {1, 2, 3}});
       },
       "PNG: got 3 bytes for an image of 2 x 2 pixels with 1 channels; expected 4");
 }
@@ -168,7 +168,7 @@ TEST(EncodePng, RejectsAnotherNumberOfBytes) {
 TEST(EncodePng, RejectsMoreThanAGibibyte) {
   expectInvalidArgument(
       [] {
-        encodePng(Pixels{1 << 15, 1 << 15, 4, {}});
+        detail::values::encodePng(detail::values::Pixels{1 << 15, 1 << 15, 4, {}});
       },
       "PNG: got an image of 32768 x 32768 pixels with 4 channels; expected at most 1 GiB");
 }

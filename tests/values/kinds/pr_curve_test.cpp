@@ -29,7 +29,7 @@ class PrCurve : public ::testing::Test {
 // The numbers of this and the next test are from compute_curve() in torch 2.13 and tensorboardX
 // 2.6.5.
 TEST_F(PrCurve, CountsAsThePeers) {
-  const PrCurveCounts counts = computePrCurve(labels_, predictions_, thresholds(5));
+  const PrCurveCounts counts = detail::values::computePrCurve(labels_, predictions_, thresholds(5));
   EXPECT_EQ(counts.truePositives, (Numbers{4, 4, 3, 1, 0}));
   EXPECT_EQ(counts.falsePositives, (Numbers{4, 3, 1, 1, 0}));
   EXPECT_EQ(counts.trueNegatives, (Numbers{0, 1, 3, 3, 4}));
@@ -41,7 +41,7 @@ TEST_F(PrCurve, CountsAsThePeers) {
 TEST_F(PrCurve, AddsUpWeights) {
   PrCurveOptions options = thresholds(5);
   options.weights = weights_;
-  const PrCurveCounts counts = computePrCurve(labels_, predictions_, options);
+  const PrCurveCounts counts = detail::values::computePrCurve(labels_, predictions_, options);
   EXPECT_EQ(counts.truePositives, (Numbers{2.75, 2.75, 2.5, 1, 0}));
   EXPECT_EQ(counts.falsePositives, (Numbers{7, 6, 2, 2, 0}));
   EXPECT_EQ(counts.trueNegatives, (Numbers{0, 1, 5, 5, 7}));
@@ -55,7 +55,7 @@ TEST_F(PrCurve, TakesOneWeightForAll) {
   PrCurveOptions options = thresholds(5);
   const Numbers ten = {10};
   options.weights = ten;
-  EXPECT_EQ(computePrCurve(labels_, predictions_, options).truePositives,
+  EXPECT_EQ(detail::values::computePrCurve(labels_, predictions_, options).truePositives,
             (Numbers{40, 40, 30, 10, 0}));
 }
 
@@ -64,16 +64,16 @@ TEST_F(PrCurve, ComparesInThePrecisionOfThePredictions) {
   const std::vector<float> narrow = {0.7F};
   const Numbers wide = {double{0.7F}};
   const std::vector<int> truth = {1};
-  EXPECT_EQ(computePrCurve(truth, narrow, thresholds(11)).truePositives,
+  EXPECT_EQ(detail::values::computePrCurve(truth, narrow, thresholds(11)).truePositives,
             (Numbers{1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0}));
-  EXPECT_EQ(computePrCurve(truth, wide, thresholds(11)).truePositives,
+  EXPECT_EQ(detail::values::computePrCurve(truth, wide, thresholds(11)).truePositives,
             (Numbers{1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0}));
 }
 
 TEST_F(PrCurve, TakesEveryLabelButZeroAsTrue) {
   const Numbers labels = {-1, 0, 2, 0.5, -0.0, 1e-300};
   const std::vector<int> predictions(6, 1);
-  const PrCurveCounts counts = computePrCurve(labels, predictions, thresholds(2));
+  const PrCurveCounts counts = detail::values::computePrCurve(labels, predictions, thresholds(2));
   EXPECT_EQ(counts.truePositives, (Numbers{4, 4}));
   EXPECT_EQ(counts.falsePositives, (Numbers{2, 2}));
 }
@@ -92,9 +92,9 @@ TEST_F(PrCurve, PairsTensorsOfDifferentStridesAndSizesOfBlocks) {
       predictions[static_cast<std::size_t>(column * kRows + row)] = isTrue;
     }
   }
-  const PrCurveCounts counts =
-      computePrCurve(TensorView(labels.data(), {kRows, kColumns}),
-                     TensorView(predictions.data(), {kRows, kColumns}, {1, kRows}), thresholds(2));
+  const PrCurveCounts counts = detail::values::computePrCurve(
+      TensorView(labels.data(), {kRows, kColumns}),
+      TensorView(predictions.data(), {kRows, kColumns}, {1, kRows}), thresholds(2));
   EXPECT_EQ(counts.falsePositives[1], 0);
   EXPECT_EQ(counts.falseNegatives[1], 0);
   EXPECT_EQ(counts.truePositives[1], 1004);  // counted with NumPy
@@ -103,7 +103,8 @@ TEST_F(PrCurve, PairsTensorsOfDifferentStridesAndSizesOfBlocks) {
 TEST_F(PrCurve, HasNoUpperLimitOfThresholds) {
   const std::vector<float> predictions = {1, 0.5F};
   const std::vector<int> labels = {1, 0};
-  const PrCurveCounts counts = computePrCurve(labels, predictions, thresholds(1001));
+  const PrCurveCounts counts =
+      detail::values::computePrCurve(labels, predictions, thresholds(1001));
   ASSERT_EQ(counts.truePositives.size(), 1001U);
   EXPECT_EQ(counts.truePositives[1000], 1);
   EXPECT_EQ(counts.falsePositives[500], 1);
@@ -112,7 +113,7 @@ TEST_F(PrCurve, HasNoUpperLimitOfThresholds) {
 
 TEST_F(PrCurve, IsZeroWithoutValues) {
   const PrCurveCounts counts =
-      computePrCurve(std::vector<int>(), std::vector<float>(), thresholds(3));
+      detail::values::computePrCurve(std::vector<int>(), std::vector<float>(), thresholds(3));
   EXPECT_EQ(counts.truePositives, (Numbers{0, 0, 0}));
   EXPECT_EQ(counts.precision, (Numbers{0, 0, 0}));
 }
@@ -120,24 +121,24 @@ TEST_F(PrCurve, IsZeroWithoutValues) {
 TEST_F(PrCurve, NamesThePredictionThatIsNotAProbability) {
   expectInvalidArgument(
       [&] {
-        computePrCurve(labels_, std::vector<float>{0, 0, 0, 1.5F, 0, 0, 0, 0});
+        detail::values::computePrCurve(labels_, std::vector<float>{0, 0, 0, 1.5F, 0, 0, 0, 0});
       },
       "got predictions[3] = 1.5; expected 0 to 1");
   expectInvalidArgument(
       [&] {
-        computePrCurve(labels_, Numbers{0, 0, 0, 0, 0, 0, 0, -1e-9});
+        detail::values::computePrCurve(labels_, Numbers{0, 0, 0, 0, 0, 0, 0, -1e-9});
       },
       "got predictions[7] = -1e-09; expected 0 to 1");
   std::vector<float> many(3000);
   many[2500] = kNan;
-  expectInvalidArgument([&] { computePrCurve(std::vector<int>(3000), many); },
+  expectInvalidArgument([&] { detail::values::computePrCurve(std::vector<int>(3000), many); },
                         "got predictions[2500] = nan; expected 0 to 1");
 }
 
 TEST_F(PrCurve, NamesTheLabelThatIsNaN) {
   expectInvalidArgument(
       [&] {
-        computePrCurve(std::vector<float>{0, kNan}, std::vector<float>(2));
+        detail::values::computePrCurve(std::vector<float>{0, kNan}, std::vector<float>(2));
       },
       "got labels[1] = nan; expected a truth value");
 }
@@ -146,11 +147,11 @@ TEST_F(PrCurve, NamesTheInvalidWeight) {
   PrCurveOptions options;
   const Numbers negative = {1, 1, 1, 1, 1, -2, 1, 1};
   options.weights = negative;
-  expectInvalidArgument([&] { computePrCurve(labels_, predictions_, options); },
+  expectInvalidArgument([&] { detail::values::computePrCurve(labels_, predictions_, options); },
                         "got weights[5] = -2; expected a finite number, 0 or more");
   const std::vector<float> one = {kNan};
   options.weights = one;
-  expectInvalidArgument([&] { computePrCurve(labels_, predictions_, options); },
+  expectInvalidArgument([&] { detail::values::computePrCurve(labels_, predictions_, options); },
                         "got weights[0] = nan; expected a finite number, 0 or more");
 }
 
@@ -159,27 +160,27 @@ TEST_F(PrCurve, RejectsWeightsThatAddUpToMoreThanTheFormatHolds) {
   const Numbers weights(8, 1e38);
   options.weights = weights;
   expectInvalidArgument(
-      [&] { computePrCurve(labels_, predictions_, options); },
+      [&] { detail::values::computePrCurve(labels_, predictions_, options); },
       "got truePositives[0] = 4e+38; expected a number, 0 or more, that is finite in binary32");
 }
 
 TEST_F(PrCurve, RejectsLengthsThatDiffer) {
   expectInvalidArgument(
       [&] {
-        checkPrCurve(TensorView(labels_.data(), {2, 4}), std::vector<float>(7));
+        detail::values::checkPrCurve(TensorView(labels_.data(), {2, 4}), std::vector<float>(7));
       },
       "got 8 labels of shape (2, 4) and 7 predictions of shape (7); expected equally many");
   PrCurveOptions options;
   const Numbers weights(2);
   options.weights = weights;
-  expectInvalidArgument([&] { checkPrCurve(labels_, predictions_, options); },
+  expectInvalidArgument([&] { detail::values::checkPrCurve(labels_, predictions_, options); },
                         "got 2 weights of shape (2); expected 8, one for each label, or 1");
 }
 
 TEST_F(PrCurve, RejectsFewerThanTwoThresholds) {
   for (const int count : {1, 0, -5}) {
     expectInvalidArgument(
-        [&] { checkPrCurve(labels_, predictions_, thresholds(count)); },
+        [&] { detail::values::checkPrCurve(labels_, predictions_, thresholds(count)); },
         "got numThresholds = " + std::to_string(count) + "; expected 2 to 89434794");
   }
 }
@@ -191,12 +192,12 @@ PrCurveCounts counted() {
 TEST(ValidatePrCurve, NamesTheMemberOfAnotherLength) {
   PrCurveCounts counts = counted();
   counts.precision.pop_back();
-  expectInvalidArgument([&] { checkPrCurve(counts); },
+  expectInvalidArgument([&] { detail::values::checkPrCurve(counts); },
                         "got 2 truePositives and 1 precision; expected equally many");
 }
 
 TEST(ValidatePrCurve, RejectsFewerThanTwoThresholds) {
-  expectInvalidArgument([] { checkPrCurve({}); },
+  expectInvalidArgument([] { detail::values::checkPrCurve({}); },
                         "got the number of truePositives = 0; expected 2 to 89434794");
 }
 
@@ -204,12 +205,12 @@ TEST(ValidatePrCurve, NamesTheElementThatIsNotACount) {
   PrCurveCounts counts = counted();
   counts.falseNegatives[1] = -1;
   expectInvalidArgument(
-      [&] { checkPrCurve(counts); },
+      [&] { detail::values::checkPrCurve(counts); },
       "got falseNegatives[1] = -1; expected a number, 0 or more, that is finite in binary32");
   counts = counted();
   counts.recall[0] = double{kNan};
   expectInvalidArgument(
-      [&] { checkPrCurve(counts); },
+      [&] { detail::values::checkPrCurve(counts); },
       "got recall[0] = nan; expected a number, 0 or more, that is finite in binary32");
 }
 
@@ -217,7 +218,7 @@ TEST(PrCurveValue, HasARowForEachMemberInTensorBoardsOrder) {
   event::SummaryMetadata metadata;
   metadata.displayName = "PR";
   metadata.description = "of class 3";
-  const event::Value value = prCurveValue("pr", counted(), metadata);
+  const event::Value value = detail::values::prCurveValue("pr", counted(), metadata);
   EXPECT_EQ(value.tag, "pr");
   const auto& tensor = std::get<event::Tensor>(value.data);
   EXPECT_EQ(tensor.type, event::TensorType::kFloat);

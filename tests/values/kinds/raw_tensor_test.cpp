@@ -23,13 +23,13 @@ TEST(TensorTypeOf, HasTheNumbersOfTensorFlow) {
       {DType::kInt64, 9},  {DType::kFloat16, 19}, {DType::kBFloat16, 14}, {DType::kFloat32, 1},
       {DType::kFloat64, 2}};
   for (const auto& [dtype, number] : types) {
-    EXPECT_EQ(static_cast<int>(tensorTypeOf(dtype)), number) << dtypeName(dtype);
+    EXPECT_EQ(static_cast<int>(detail::values::tensorTypeOf(dtype)), number) << dtypeName(dtype);
   }
 }
 
 TEST(RawTensor, KeepsShapeTypeAndBytes) {
   const std::vector<std::int16_t> numbers = {1, -2, 3, 4, 5, 6};
-  const event::Tensor tensor = rawTensor(TensorView(numbers.data(), {3, 2}));
+  const event::Tensor tensor = detail::values::rawTensor(TensorView(numbers.data(), {3, 2}));
   EXPECT_EQ(tensor.type, event::TensorType::kInt16);
   EXPECT_EQ(tensor.shape, (std::vector<std::int64_t>{3, 2}));
   EXPECT_EQ(tensor.content, bytesOf<std::int16_t>({1, -2, 3, 4, 5, 6}));
@@ -37,20 +37,22 @@ TEST(RawTensor, KeepsShapeTypeAndBytes) {
 
 TEST(RawTensor, CopiesATransposedViewInItsOwnOrder) {
   const std::vector<double> numbers = {1, 2, 3, 4, 5, 6};
-  const event::Tensor tensor = rawTensor(TensorView(numbers.data(), {2, 3}, {1, 2}));
+  const event::Tensor tensor =
+      detail::values::rawTensor(TensorView(numbers.data(), {2, 3}, {1, 2}));
   EXPECT_EQ(tensor.shape, (std::vector<std::int64_t>{2, 3}));
   EXPECT_EQ(tensor.content, bytesOf<double>({1, 3, 5, 2, 4, 6}));
 }
 
 TEST(RawTensor, AcceptsAScalar) {
   const float number = 7;
-  const event::Tensor tensor = rawTensor(TensorView(&number, {}));
+  const event::Tensor tensor = detail::values::rawTensor(TensorView(&number, {}));
   EXPECT_TRUE(tensor.shape.empty());
   EXPECT_EQ(tensor.content, bytesOf<float>({7}));
 }
 
 TEST(RawTensor, AcceptsAnEmptyTensor) {
-  const event::Tensor tensor = rawTensor(TensorView(static_cast<const float*>(nullptr), {2, 0}));
+  const event::Tensor tensor =
+      detail::values::rawTensor(TensorView(static_cast<const float*>(nullptr), {2, 0}));
   EXPECT_EQ(tensor.shape, (std::vector<std::int64_t>{2, 0}));
   EXPECT_EQ(tensor.content, "");
 }
@@ -60,7 +62,7 @@ TEST(CheckRawTensor, RejectsWhatNoRecordHolds) {
   const double number = 0;
   expectInvalidArgument(
       [&] {
-        checkRawTensor(TensorView(&number, {INT64_C(1) << 20, 256}, {0, 0}));
+        detail::values::checkRawTensor(TensorView(&number, {INT64_C(1) << 20, 256}, {0, 0}));
       },
       "got shape (1048576, 256) of float64; expected at most 2146435072 bytes, since a record is "
       "below 2 GiB");
@@ -71,7 +73,8 @@ TEST(TensorValue, IsOfThePluginThatTorchNames) {
   metadata.displayName = "Raw";
   metadata.description = "as it is";
   const std::vector<float> numbers = {1};
-  const event::Value value = tensorValue("raw", rawTensor(numbers), metadata);
+  const event::Value value =
+      detail::values::tensorValue("raw", detail::values::rawTensor(numbers), metadata);
   EXPECT_EQ(value.tag, "raw");
   EXPECT_EQ(std::get<event::Tensor>(value.data).content, bytesOf<float>({1}));
   EXPECT_EQ(value.metadata->pluginName, "tensor");

@@ -10,7 +10,7 @@ namespace {
 
 /// Returns the view's elements, read `block` at a time.
 std::vector<double> readIn(const TensorView& view, std::int64_t block) {
-  detail::RowMajorReader<double> reader(view);
+  detail::values::RowMajorReader<double> reader(view);
   std::vector<double> elements(static_cast<std::size_t>(view.numel()));
   for (std::int64_t i = 0; i < view.numel(); i += block) {
     reader.read(elements.data() + i, std::min(block, view.numel() - i));
@@ -31,7 +31,7 @@ TEST(RowMajorReader, ReadsEveryShapeInBlocksOfEverySize) {
       TensorView(numbers.data() + 7, {}),
   };
   for (const TensorView& view : views) {
-    const std::vector<double> wanted = detail::rowMajorElements<double>(view);
+    const std::vector<double> wanted = detail::values::rowMajorElements<double>(view);
     for (std::int64_t block = 1; block <= view.numel(); ++block) {
       EXPECT_EQ(readIn(view, block), wanted) << view.shapeString() << " in blocks of " << block;
     }

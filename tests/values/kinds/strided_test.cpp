@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 namespace {
 
 using ::testing::UnorderedElementsAreArray;
@@ -113,23 +113,23 @@ TEST(Widen, TakesEveryByteButZeroForTrue) {
 
 // Values of IEEE 754-2019, 3.6, and of bfloat16's definition as the upper half of binary32.
 TEST(Widen, DecodesFloat16) {
-  EXPECT_EQ(toFloat(Float16{0x3C00}), 1.0F);
-  EXPECT_EQ(toFloat(Float16{0xC000}), -2.0F);
-  EXPECT_EQ(toFloat(Float16{0x7BFF}), 65504.0F);
-  EXPECT_EQ(toFloat(Float16{0x0400}), 0x1p-14F);
-  EXPECT_EQ(toFloat(Float16{0x0001}), 0x1p-24F);
-  EXPECT_EQ(toFloat(Float16{0x83FF}), -0x1.FF8p-15F);
-  EXPECT_EQ(toFloat(Float16{0xFC00}), -std::numeric_limits<float>::infinity());
-  EXPECT_TRUE(std::isnan(toFloat(Float16{0x7E00})));
-  EXPECT_TRUE(std::signbit(toFloat(Float16{0x8000})));
+  EXPECT_EQ(toFloat(base::Float16{0x3C00}), 1.0F);
+  EXPECT_EQ(toFloat(base::Float16{0xC000}), -2.0F);
+  EXPECT_EQ(toFloat(base::Float16{0x7BFF}), 65504.0F);
+  EXPECT_EQ(toFloat(base::Float16{0x0400}), 0x1p-14F);
+  EXPECT_EQ(toFloat(base::Float16{0x0001}), 0x1p-24F);
+  EXPECT_EQ(toFloat(base::Float16{0x83FF}), -0x1.FF8p-15F);
+  EXPECT_EQ(toFloat(base::Float16{0xFC00}), -std::numeric_limits<float>::infinity());
+  EXPECT_TRUE(std::isnan(toFloat(base::Float16{0x7E00})));
+  EXPECT_TRUE(std::signbit(toFloat(base::Float16{0x8000})));
 }
 
 TEST(Widen, DecodesBFloat16) {
-  EXPECT_EQ(toFloat(BFloat16{0x3F80}), 1.0F);
-  EXPECT_EQ(toFloat(BFloat16{0xC040}), -3.0F);
-  EXPECT_EQ(toFloat(BFloat16{0x7F80}), std::numeric_limits<float>::infinity());
-  EXPECT_TRUE(std::isnan(toFloat(BFloat16{0x7FC0})));
+  EXPECT_EQ(toFloat(base::BFloat16{0x3F80}), 1.0F);
+  EXPECT_EQ(toFloat(base::BFloat16{0xC040}), -3.0F);
+  EXPECT_EQ(toFloat(base::BFloat16{0x7F80}), std::numeric_limits<float>::infinity());
+  EXPECT_TRUE(std::isnan(toFloat(base::BFloat16{0x7FC0})));
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 namespace {
 
 TEST(TableCells, BreakWideTextAtSpaces) {
@@ -39,4 +39,4 @@ TEST(TableCells, RoundHalfAwayFromZero) {
 }
 
 }  // namespace
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

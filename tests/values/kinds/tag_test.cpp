@@ -9,12 +9,12 @@ namespace {
 using test::expectInvalidArgument;
 
 TEST(CheckTag, AcceptsAnyNameButTheEmptyOne) {
-  EXPECT_NO_THROW(checkTag("loss/train"));
-  EXPECT_NO_THROW(checkTag(" "));
+  EXPECT_NO_THROW(detail::values::checkTag("loss/train"));
+  EXPECT_NO_THROW(detail::values::checkTag(" "));
 }
 
 TEST(CheckTag, RejectsTheEmptyTag) {
-  expectInvalidArgument([] { checkTag(""); },
+  expectInvalidArgument([] { detail::values::checkTag(""); },
                         "tag: got an empty string; expected a name such as \"loss/train\"");
 }
 

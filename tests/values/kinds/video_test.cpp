@@ -53,7 +53,7 @@ std::vector<Chunk> chunksOf(const std::string& png, std::string_view type) {
 /// Returns what a player shows: each frame decoded by libpng as a separate image and drawn over the
 /// previous one.
 std::vector<Bytes> play(const std::string& apng) {
-  const Pixels whole = decodePng(apng);
+  const detail::values::Pixels whole = decodePng(apng);
   const auto channels = static_cast<std::size_t>(whole.channels);
   std::vector<Bytes> frames;
   Bytes canvas(whole.data.size());
@@ -63,13 +63,13 @@ std::vector<Bytes> play(const std::string& apng) {
       control = chunk.data;
     } else if (chunk.type == "IDAT" || chunk.type == "fdAT") {
       const auto number = [&](std::size_t i) { return bigEndian(control.substr(4 * i, 4)); };
-      std::string png(detail::kPngSignature);
-      detail::appendPngHeader(static_cast<int>(number(1)), static_cast<int>(number(2)),
-                              whole.channels, &png);
-      detail::appendPngChunk("IDAT", chunk.type == "IDAT" ? chunk.data : chunk.data.substr(4),
-                             &png);
-      detail::appendPngChunk("IEND", {}, &png);
-      const Pixels part = decodePng(png);
+      std::string png(detail::values::kPngSignature);
+      detail::values::appendPngHeader(static_cast<int>(number(1)), static_cast<int>(number(2)),
+                                      whole.channels, &png);
+      detail::values::appendPngChunk(
+          "IDAT", chunk.type == "IDAT" ? chunk.data : chunk.data.substr(4), &png);
+      detail::values::appendPngChunk("IEND", {}, &png);
+      const detail::values::Pixels part = decodePng(png);
       for (std::size_t y = 0; y < static_cast<std::size_t>(part.height); ++y) {
         const std::size_t row = static_cast<std::size_t>(part.width) * channels;
         const std::size_t to =
@@ -83,13 +83,13 @@ std::vector<Bytes> play(const std::string& apng) {
 }
 
 /// Returns a gray video of one pixel per frame.
-Frames pixelVideo(const Bytes& values) {
+detail::values::Frames pixelVideo(const Bytes& values) {
   return {1, 1, 1, static_cast<std::int64_t>(values.size()), values};
 }
 
 /// Returns a square that moves over noise.
-Frames movingSquare(int channels) {
-  Frames frames{31, 23, channels, 5, {}};
+detail::values::Frames movingSquare(int channels) {
+  detail::values::Frames frames{31, 23, channels, 5, {}};
   const std::size_t bytes = 31 * 23 * static_cast<std::size_t>(channels);
   for (std::size_t i = 0; i < 5; ++i) {
     for (std::size_t byte = 0; byte < bytes; ++byte) {
@@ -102,7 +102,7 @@ Frames movingSquare(int channels) {
   return frames;
 }
 
-std::vector<Bytes> split(const Frames& frames) {
+std::vector<Bytes> split(const detail::values::Frames& frames) {
   const std::size_t bytes = frames.data.size() / static_cast<std::size_t>(frames.count);
   std::vector<Bytes> parts;
   for (auto from = frames.data.begin(); from != frames.data.end(); from += bytes) {
@@ -115,7 +115,7 @@ std::vector<Bytes> split(const Frames& frames) {
 TEST(VideoFrames, TileABatchLikeTensorboardX) {
   const Bytes values = {1, 2, 3, 4, 5, 6, 7, 8, 9};
   const auto tiled = [&](std::int64_t videos) {
-    return videoFrames(TensorView(values.data(), {videos, 1, 1, 1, 1}), "NTCHW");
+    return detail::values::videoFrames(TensorView(values.data(), {videos, 1, 1, 1, 1}), "NTCHW");
   };
   EXPECT_EQ(tiled(1).data, (Bytes{1}));
   EXPECT_EQ(tiled(2).data, (Bytes{1, 2}));
@@ -135,12 +135,14 @@ TEST(VideoFrames, TakeTheDimensionsInAnyOrder) {
   // (T, H, W, C) = (2, 2, 2, 3)
   Bytes values(24);
   std::iota(values.begin(), values.end(), std::uint8_t{0});
-  EXPECT_EQ(videoFrames(TensorView(values.data(), {2, 2, 2, 3}), "THWC").data, values);
+  EXPECT_EQ(detail::values::videoFrames(TensorView(values.data(), {2, 2, 2, 3}), "THWC").data,
+            values);
   const TensorView planes(values.data(), {1, 2, 3, 2, 2}, {0, 12, 1, 6, 3});
-  EXPECT_EQ(videoFrames(planes, "NTCHW").data, values);
+  EXPECT_EQ(detail::values::videoFrames(planes, "NTCHW").data, values);
   const TensorView channelsFirst(values.data(), {3, 2, 2, 2}, {1, 12, 6, 3});
-  EXPECT_EQ(videoFrames(channelsFirst, "CTHW").data, values);
-  const Frames gray = videoFrames(TensorView(values.data(), {2, 4, 3}), "THW");
+  EXPECT_EQ(detail::values::videoFrames(channelsFirst, "CTHW").data, values);
+  const detail::values::Frames gray =
+      detail::values::videoFrames(TensorView(values.data(), {2, 4, 3}), "THW");
   EXPECT_EQ(gray.count, 2);
   EXPECT_EQ(gray.channels, 1);
   EXPECT_EQ(gray.data, values);
@@ -149,13 +151,14 @@ TEST(VideoFrames, TakeTheDimensionsInAnyOrder) {
 TEST(VideoFrames, TileFramesOfTheSameTime) {
   // Two gray videos of three frames of one pixel.
   const Bytes values = {1, 2, 3, 11, 12, 13};
-  EXPECT_EQ(videoFrames(TensorView(values.data(), {2, 3, 1, 1}), "NTHW").data,
+  EXPECT_EQ(detail::values::videoFrames(TensorView(values.data(), {2, 3, 1, 1}), "NTHW").data,
             (Bytes{1, 11, 2, 12, 3, 13}));
 }
 
 TEST(VideoFrames, CountNans) {
   const float values[] = {1, std::numeric_limits<float>::quiet_NaN(), 0.5F};
-  const Frames frames = videoFrames(TensorView(values, {3, 1, 1}), "THW");
+  const detail::values::Frames frames =
+      detail::values::videoFrames(TensorView(values, {3, 1, 1}), "THW");
   EXPECT_EQ(frames.data, (Bytes{255, 0, 127}));
   EXPECT_EQ(frames.unshown.nans, 1U);
 }
@@ -163,7 +166,7 @@ TEST(VideoFrames, CountNans) {
 void check(std::vector<std::int64_t> shape, const VideoOptions& options) {
   static const Bytes kMemory(1);
   const std::vector<std::int64_t> strides(shape.size(), 0);
-  checkVideo(TensorView(kMemory.data(), std::move(shape), strides), options);
+  detail::values::checkVideo(TensorView(kMemory.data(), std::move(shape), strides), options);
 }
 
 TEST(CheckVideo, AcceptsEitherFormat) {
@@ -231,14 +234,15 @@ TEST(CheckVideo, RejectsAGifThatIsTooWide) {
 class EncodeApng : public ::testing::TestWithParam<int> {};
 
 TEST_P(EncodeApng, KeepsEveryPixel) {
-  const Frames frames = movingSquare(GetParam());
-  EXPECT_EQ(play(encodeApng(frames, 8)), split(frames));
+  const detail::values::Frames frames = movingSquare(GetParam());
+  EXPECT_EQ(play(detail::values::encodeApng(frames, 8)), split(frames));
 }
 
 INSTANTIATE_TEST_SUITE_P(AllChannels, EncodeApng, ::testing::Values(1, 3, 4));
 
 TEST(EncodeApng, StoresWhatChangesOnly) {
-  const std::vector<Chunk> controls = chunksOf(encodeApng(movingSquare(3), 8), "fcTL");
+  const std::vector<Chunk> controls =
+      chunksOf(detail::values::encodeApng(movingSquare(3), 8), "fcTL");
   ASSERT_EQ(controls.size(), 5U);
   // Sequence number, width, height, left, top; PNG (Third Edition) 11.3.6.2.
   const auto numbers = [](const Chunk& chunk) {
@@ -256,19 +260,20 @@ TEST(EncodeApng, StoresWhatChangesOnly) {
 
 TEST(EncodeApng, FindsAChangeOfASingleByteAnywhere) {
   for (std::size_t byte = 0; byte < 3 * 4 * 3; ++byte) {
-    Frames frames{4, 3, 3, 2, Bytes(2 * 3 * 4 * 3, 9)};
+    detail::values::Frames frames{4, 3, 3, 2, Bytes(2 * 3 * 4 * 3, 9)};
     frames.data[3 * 4 * 3 + byte] = 10;
-    EXPECT_EQ(play(encodeApng(frames, 8)), split(frames)) << "byte " << byte;
+    EXPECT_EQ(play(detail::values::encodeApng(frames, 8)), split(frames)) << "byte " << byte;
   }
 }
 
 TEST(EncodeApng, KeepsAFrameEqualToThePreviousOne) {
-  const std::string apng = encodeApng(pixelVideo({7, 7, 8}), 8);
+  const std::string apng = detail::values::encodeApng(pixelVideo({7, 7, 8}), 8);
   EXPECT_EQ(play(apng), (std::vector<Bytes>{{7}, {7}, {8}}));
 }
 
 TEST(EncodeApng, CountsFramesAndRepeatsForEver) {
-  const std::vector<Chunk> control = chunksOf(encodeApng(pixelVideo({1, 2, 3}), 8), "acTL");
+  const std::vector<Chunk> control =
+      chunksOf(detail::values::encodeApng(pixelVideo({1, 2, 3}), 8), "acTL");
   ASSERT_EQ(control.size(), 1U);
   EXPECT_EQ(bigEndian(control[0].data.substr(0, 4)), 3U);
   EXPECT_EQ(bigEndian(control[0].data.substr(4)), 0U);
@@ -276,7 +281,7 @@ TEST(EncodeApng, CountsFramesAndRepeatsForEver) {
 
 TEST(EncodeApng, NumbersFramesAndTheirDataInOneSequence) {
   std::vector<std::uint32_t> numbers;
-  for (const Chunk& chunk : chunksOf(encodeApng(pixelVideo({1, 2, 3}), 8))) {
+  for (const Chunk& chunk : chunksOf(detail::values::encodeApng(pixelVideo({1, 2, 3}), 8))) {
     if (chunk.type == "fcTL" || chunk.type == "fdAT") {
       numbers.push_back(bigEndian(chunk.data.substr(0, 4)));
     }
@@ -286,7 +291,8 @@ TEST(EncodeApng, NumbersFramesAndTheirDataInOneSequence) {
 
 TEST(EncodeApng, GivesTimesAsExactFractions) {
   const auto delay = [](double fps) {
-    const std::string control = chunksOf(encodeApng(pixelVideo({1}), fps), "fcTL").at(0).data;
+    const std::string control =
+        chunksOf(detail::values::encodeApng(pixelVideo({1}), fps), "fcTL").at(0).data;
     return std::pair(bigEndian(control.substr(20, 2)), bigEndian(control.substr(22, 2)));
   };
   EXPECT_EQ(delay(8), std::pair(1U, 8U));
@@ -300,15 +306,15 @@ TEST(EncodeApng, GivesTimesAsExactFractions) {
 TEST(EncodeApng, RejectsFramesThatAreNone) {
   expectInvalidArgument(
       [] {
-        encodeApng(Frames{1, 1, 1, 0, {}}, 8);
+        detail::values::encodeApng(detail::values::Frames{1, 1, 1, 0, {}}, 8);
       },
       "got 0 frames; expected at least 1");
   expectInvalidArgument(
       [] {
-        encodeApng(Frames{2, 1, 1, 2, {1, 2, 3}}, 8);
+        detail::values::encodeApng(detail::values::Frames{2, 1, 1, 2, {1, 2, 3}}, 8);
       },
       "got 3 bytes; expected 2 for each of 2 frames");
-  expectInvalidArgument([] { encodeApng(pixelVideo({1}), 0); },
+  expectInvalidArgument([] { detail::values::encodeApng(pixelVideo({1}), 0); },
                         "got fps = 0.000000; expected 0.01 to 1000");
 }
 

@@ -13,9 +13,9 @@
 namespace steptape::tools {
 namespace {
 
-using detail::decades;
-using detail::kTickTolerance;
-using detail::niceStep;
+using detail::base::decades;
+using detail::base::kTickTolerance;
+using detail::base::niceStep;
 
 /// An axis is extended to a round number that is at most this share of its length away.
 constexpr double kReach = 0.1;

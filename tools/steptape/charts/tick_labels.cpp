@@ -44,7 +44,7 @@ std::string durationLabel(double seconds) {
 }  // namespace
 
 std::vector<std::string> numberLabels(const std::vector<double>& values) {
-  const detail::ScaledNumbers scaled = detail::scaledNumbers(values);
+  const detail::base::ScaledNumbers scaled = detail::base::scaledNumbers(values);
   const bool isPower = scaled.exponent != 0 && *scaled.suffix == '\0';
   const std::string unit = isPower ? fmt::format("e{}", scaled.exponent) : scaled.suffix;
   std::vector<std::string> labels;
@@ -70,7 +70,7 @@ std::vector<std::string> durationLabels(const std::vector<double>& seconds) {
 }
 
 std::vector<std::string> wallTimeLabels(const std::vector<double>& seconds) {
-  const double step = seconds.size() < 2 ? 0 : detail::leastStep(seconds);
+  const double step = seconds.size() < 2 ? 0 : detail::base::leastStep(seconds);
   std::string format = step < 60 ? "%H:%M:%S" : "%H:%M";
   if (step > kDaySeconds - 7200) {  // days may be an hour short
     format = "%Y-%m-%d";

@@ -18,8 +18,8 @@
 namespace steptape::tools {
 namespace {
 
-using steptape::detail::RecoveryOptions;
-using steptape::detail::RecoveryReport;
+using steptape::detail::log::RecoveryOptions;
+using steptape::detail::log::RecoveryReport;
 
 struct RecoverArguments {
   JobSelection jobs;

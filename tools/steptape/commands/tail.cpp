@@ -99,7 +99,7 @@ bool reportTrouble(const RunNews& news) {
 bool recover(const std::vector<std::string>& paths) {
   bool hadTrouble = false;
   for (const std::string& path : paths) {
-    steptape::detail::RecoveryOptions options;
+    steptape::detail::log::RecoveryOptions options;
     options.directory = path;
     options.below = true;
     for (const auto& process : recoverRuns(options).processes) {

@@ -12,8 +12,8 @@
 namespace steptape::tools {
 namespace {
 
-using detail::contains;
-using detail::startsWith;
+using detail::base::contains;
+using detail::base::startsWith;
 
 constexpr char kExamples[] = "Examples:\n";
 constexpr char kExitCodesLabel[] = "Exit codes: ";

@@ -23,7 +23,7 @@
 namespace steptape::tools {
 namespace {
 
-using RecoveredProcess = steptape::detail::RecoveryReport::Process;
+using RecoveredProcess = steptape::detail::log::RecoveryReport::Process;
 
 /// The first line of an answer ends with the number of bytes before compression. What a login
 /// script prints may precede it.
@@ -71,7 +71,7 @@ std::string encode(const HostAnswer& answer) {
   }
   for (const RankView& view : answer.views) {
     std::string bytes;
-    const Status status = steptape::detail::readRankStateBytes(view.path, &bytes);
+    const Status status = steptape::detail::process::readRankStateBytes(view.path, &bytes);
     if (!status.ok()) {
       message.add_problems(status.message());  // the process has just ended
       continue;
@@ -98,7 +98,7 @@ std::string compressed(const std::string& bytes) {
 
 [[noreturn]] void throwNoAnswer(const std::string& got) {
   throw Error(ErrorCode::kDataLoss,
-              detail::gotExpected(got, "an answer of steptape " STEPTAPE_VERSION));
+              detail::base::gotExpected(got, "an answer of steptape " STEPTAPE_VERSION));
 }
 
 /// Returns what compressed() was given.
@@ -125,12 +125,12 @@ std::vector<std::string> directoriesOf(const HostQuery& query, const std::vector
 
 }  // namespace
 
-steptape::detail::RecoveryReport recoverBelow(const std::vector<std::string>& directories,
-                                              bool discardsMissing) {
-  steptape::detail::RecoveryOptions options;
+steptape::detail::log::RecoveryReport recoverBelow(const std::vector<std::string>& directories,
+                                                   bool discardsMissing) {
+  steptape::detail::log::RecoveryOptions options;
   options.below = true;
   options.discardMissing = discardsMissing;
-  steptape::detail::RecoveryReport report;
+  steptape::detail::log::RecoveryReport report;
   for (const std::string& directory : directories) {
     options.directory = directory;
     for (RecoveredProcess& process : recoverRuns(options).processes) {

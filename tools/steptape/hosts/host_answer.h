@@ -18,12 +18,12 @@ struct HostAnswer {
   double now = 0;  ///< By its clock.
   std::vector<std::string> problems;
   /// What was brought back, if the query recovers; then there are no views.
-  std::vector<steptape::detail::RecoveryReport::Process> recovered;
+  std::vector<steptape::detail::log::RecoveryReport::Process> recovered;
 };
 
 /// Recovers the runs of this machine's dead processes in these directories and below them.
-steptape::detail::RecoveryReport recoverBelow(const std::vector<std::string>& directories,
-                                              bool discardsMissing);
+steptape::detail::log::RecoveryReport recoverBelow(const std::vector<std::string>& directories,
+                                                   bool discardsMissing);
 
 /// Looks at the processes of this machine that the query is about, or recovers their runs.
 HostAnswer answerHere(const HostQuery& query);

@@ -47,7 +47,7 @@ bool isThisMachine(const std::string& host) {
   const std::string_view self = name.data();
   return host == "localhost" || host == "127.0.0.1" || host == "::1" || host == self ||
          host == self.substr(0, self.find('.')) ||
-         detail::startsWith(host, std::string(self) + '.');
+         detail::base::startsWith(host, std::string(self) + '.');
 }
 
 std::vector<Host> answeringHosts(const std::vector<Host>& hosts,

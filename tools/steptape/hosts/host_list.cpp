@@ -23,7 +23,7 @@ int slotsIn(std::string_view number, const std::string& where) {
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), slots);
   if (error != std::errc() || end != number.data() + number.size() || slots < 1 ||
       slots > kMostSlots) {
-    detail::reject("slots " + detail::quoted(number), "a number of at least 1", where);
+    detail::base::reject("slots " + detail::base::quoted(number), "a number of at least 1", where);
   }
   return slots;
 }
@@ -38,12 +38,13 @@ Host hostOf(const std::vector<std::string>& words, const std::string& where) {
     host.name.resize(colon);
   }
   for (std::size_t i = 1; i < words.size(); ++i) {
-    if (detail::startsWith(words[i], kSlots)) {
+    if (detail::base::startsWith(words[i], kSlots)) {
       host.slots = slotsIn(std::string_view(words[i]).substr(kSlots.size()), where);
     }
   }
   if (host.name.empty() || host.name.front() == '-') {
-    detail::reject("host " + detail::quoted(words.front()), "the name of a host", where);
+    detail::base::reject("host " + detail::base::quoted(words.front()), "the name of a host",
+                         where);
   }
   return host;
 }
@@ -61,7 +62,7 @@ void add(const Host& host, std::vector<Host>* hosts) {
 
 std::vector<Host> hostsInFile(const std::string& path) {
   std::string content;
-  detail::readWholeFile(path, content).throwIfError();
+  detail::base::readWholeFile(path, content).throwIfError();
   std::istringstream lines(content);
   std::vector<Host> hosts;
   std::string line;
@@ -82,22 +83,22 @@ std::vector<Host> hostsOf(const std::string& text, int ranks) {
   if (std::filesystem::is_regular_file(text, notThere)) {
     hosts = hostsInFile(text);
   } else if (text.find('/') != std::string::npos) {
-    detail::reject("no file " + text, "names of hosts, or a host file", "--hosts");
+    detail::base::reject("no file " + text, "names of hosts, or a host file", "--hosts");
   } else {
     for (const std::string& part : wordsOf(text, ",")) {
       add(hostOf({part}, "--hosts"), &hosts);
     }
   }
   if (hosts.empty()) {
-    detail::reject("no host", "names of hosts, or a host file", "--hosts");
+    detail::base::reject("no host", "names of hosts, or a host file", "--hosts");
   }
   const int count = static_cast<int>(hosts.size());
   for (Host& host : hosts) {
     host.slots = host.slots == 0 ? (ranks + count - 1) / count : host.slots;
   }
   if (slotsOf(hosts) < ranks) {
-    detail::reject(std::to_string(slotsOf(hosts)) + " slots",
-                   "at least one for each of " + std::to_string(ranks) + " ranks", "--hosts");
+    detail::base::reject(std::to_string(slotsOf(hosts)) + " slots",
+                         "at least one for each of " + std::to_string(ranks) + " ranks", "--hosts");
   }
   return hosts;
 }

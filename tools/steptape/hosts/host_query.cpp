@@ -40,8 +40,8 @@ std::string originalText(std::string_view plain) {
   std::string text;
   for (std::size_t i = 0; i < plain.size(); ++i) {
     if (plain[i] == '%' && i + 2 < plain.size()) {
-      text +=
-          static_cast<char>(detail::hexDigit(plain[i + 1]) * 16 + detail::hexDigit(plain[i + 2]));
+      text += static_cast<char>(detail::base::hexDigit(plain[i + 1]) * 16 +
+                                detail::base::hexDigit(plain[i + 2]));
       i += 2;
     } else {
       text += plain[i];
@@ -75,8 +75,8 @@ std::vector<std::string> HostQuery::encode() const {
 HostQuery HostQuery::decode(const std::vector<std::string>& words) {
   HostQuery query;
   if (words.empty() || words.front() != kVersion) {
-    detail::reject(words.empty() ? "nothing" : words.front(), std::string(kVersion),
-                   kAnswerCommand);
+    detail::base::reject(words.empty() ? "nothing" : words.front(), std::string(kVersion),
+                         kAnswerCommand);
   }
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string_view word = words[i];
@@ -85,17 +85,17 @@ HostQuery HostQuery::decode(const std::vector<std::string>& words) {
       query.recovers = true;
     } else if (word == kDiscard) {
       query.discardsMissing = true;
-    } else if (detail::startsWith(word, kDirectory)) {
+    } else if (detail::base::startsWith(word, kDirectory)) {
       query.directories.push_back(originalText(word.substr(kDirectory.size())));
-    } else if (detail::startsWith(word, kJob)) {
+    } else if (detail::base::startsWith(word, kJob)) {
       query.jobs.push_back(originalText(word.substr(kJob.size())));
-    } else if (detail::startsWith(word, kLaunch) &&
+    } else if (detail::base::startsWith(word, kLaunch) &&
                std::from_chars(word.data() + kLaunch.size(), word.data() + word.size(), launch)
                        .ec == std::errc()) {
       query.launches.insert(launch);
     } else {
-      detail::reject(detail::quoted(word), "what steptape " STEPTAPE_VERSION " asks",
-                     kAnswerCommand);
+      detail::base::reject(detail::base::quoted(word), "what steptape " STEPTAPE_VERSION " asks",
+                           kAnswerCommand);
     }
   }
   return query;

@@ -149,8 +149,8 @@ JobViews JobSource::read() const {
   return all;
 }
 
-steptape::detail::RecoveryReport JobSource::recover(bool discardsMissing,
-                                                    std::vector<std::string>* problems) const {
+steptape::detail::log::RecoveryReport JobSource::recover(bool discardsMissing,
+                                                         std::vector<std::string>* problems) const {
   problems->insert(problems->end(), problems_.begin(), problems_.end());
   HostQuery query = query_;
   query.recovers = true;
@@ -162,7 +162,7 @@ steptape::detail::RecoveryReport JobSource::recover(bool discardsMissing,
   for (HostAnswer& answer : ask(query, problems)) {
     answers.push_back(std::move(answer));
   }
-  steptape::detail::RecoveryReport report;
+  steptape::detail::log::RecoveryReport report;
   for (HostAnswer& answer : answers) {
     std::move(answer.recovered.begin(), answer.recovered.end(),
               std::back_inserter(report.processes));

@@ -47,8 +47,8 @@ class JobSource {
 
   /// Recovers the runs of the dead processes on the other machines, and, of a job that is selected
   /// by its number, on this one.
-  steptape::detail::RecoveryReport recover(bool discardsMissing,
-                                           std::vector<std::string>* problems) const;
+  steptape::detail::log::RecoveryReport recover(bool discardsMissing,
+                                                std::vector<std::string>* problems) const;
 
   /// Returns whether another machine is asked.
   bool asksOthers() const;

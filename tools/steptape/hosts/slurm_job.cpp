@@ -30,7 +30,7 @@ std::vector<std::string> hostsIn(const std::string& list) {
 /// Returns the value of "Key=value" in a line of scontrol; empty if there is none.
 std::string fieldOf(const std::string& line, const std::string& key) {
   for (const std::string& word : wordsOf(line)) {
-    if (detail::startsWith(word, key + "=")) {
+    if (detail::base::startsWith(word, key + "=")) {
       return word.substr(key.size() + 1);
     }
   }

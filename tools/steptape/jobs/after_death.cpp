@@ -132,7 +132,7 @@ Remains remainsSince(const JobSelection& place, double since) {
         ++remains.died;
         if (dead.cause.kind == Cause::Kind::kLeftEarly && !remains.exitCode) {
           remains.exitCode = std::atoi(dead.rank->state.lastError.c_str() +
-                                       std::strlen(steptape::detail::kLeftEarly));
+                                       std::strlen(steptape::detail::process::kLeftEarly));
         }
       }
     }

@@ -15,7 +15,7 @@
 namespace steptape::tools {
 namespace {
 
-using detail::contains;
+using detail::base::contains;
 
 bool isSet(const char* variable) {
   const char* const value = std::getenv(variable);
@@ -43,16 +43,16 @@ void checkUser(const Launcher& launcher) {
       return;
     }
   }
-  detail::reject("the user root, whom Open MPI refuses",
-                 "another user; or, in a container, OMPI_ALLOW_RUN_AS_ROOT=1 and "
-                 "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 in the environment",
-                 "--launcher");
+  detail::base::reject("the user root, whom Open MPI refuses",
+                       "another user; or, in a container, OMPI_ALLOW_RUN_AS_ROOT=1 and "
+                       "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 in the environment",
+                       "--launcher");
 }
 
 Launcher launcherOf(std::vector<std::string> command) {
   if (findProgram(command.front()).empty()) {
-    detail::reject("no program " + detail::quoted(command.front()),
-                   "mpiexec, srun, none, or the path of a launcher", "--launcher");
+    detail::base::reject("no program " + detail::base::quoted(command.front()),
+                         "mpiexec, srun, none, or the path of a launcher", "--launcher");
   }
   Launcher launcher{LauncherKind::kSlurm, std::move(command), 0};
   if (baseName(launcher.command.front()) != "srun") {
@@ -74,8 +74,8 @@ Launcher launcherAtHand(int ranks) {
     }
   }
   if (ranks > 1) {
-    detail::reject("no srun, mpiexec or mpirun in PATH",
-                   fmt::format("one of them, to start {} ranks", ranks), "--launcher");
+    detail::base::reject("no srun, mpiexec or mpirun in PATH",
+                         fmt::format("one of them, to start {} ranks", ranks), "--launcher");
   }
   return {};
 }
@@ -127,7 +127,7 @@ std::vector<std::string> variableOptions(LauncherKind kind,
 
 bool hasOption(const std::vector<std::string>& command, const std::string& option) {
   return std::any_of(command.begin(), command.end(), [&option](const std::string& word) {
-    return word == option || detail::startsWith(word, option + "=");
+    return word == option || detail::base::startsWith(word, option + "=");
   });
 }
 
@@ -184,7 +184,7 @@ Launcher findLauncher(const std::string& text, int ranks) {
     return launcherOf(std::move(command));
   }
   if (ranks > 1) {
-    detail::reject(fmt::format("none for {} ranks", ranks), "mpiexec or srun", "--launcher");
+    detail::base::reject(fmt::format("none for {} ranks", ranks), "mpiexec or srun", "--launcher");
   }
   return {};
 }
@@ -232,9 +232,10 @@ std::string machineFile(const std::vector<Host>& hosts) {
 void checkHosts(const Launcher& launcher, const std::vector<Host>& hosts) {
   if (!hosts.empty() &&
       (launcher.kind == LauncherKind::kNone || launcher.kind == LauncherKind::kOther)) {
-    detail::reject(launcher.command.empty() ? "no launcher"
-                                            : "the unknown launcher " + launcher.command.front(),
-                   "that of Open MPI, MPICH, Intel MPI or Slurm", "--hosts");
+    detail::base::reject(launcher.command.empty()
+                             ? "no launcher"
+                             : "the unknown launcher " + launcher.command.front(),
+                         "that of Open MPI, MPICH, Intel MPI or Slurm", "--hosts");
   }
 }
 

@@ -79,14 +79,14 @@ void adoptOrphans() {
 }
 
 void signalChildren(int signal) {
-  std::vector<detail::DirectoryEntry> entries;
-  static_cast<void>(detail::listDirectory("/proc", &entries));  // What is readable is enough.
+  std::vector<detail::base::DirectoryEntry> entries;
+  static_cast<void>(detail::base::listDirectory("/proc", &entries));  // What is readable is enough.
   const pid_t self = ::getpid();
-  for (const detail::DirectoryEntry& entry : entries) {
+  for (const detail::base::DirectoryEntry& entry : entries) {
     if (std::isdigit(static_cast<unsigned char>(entry.name.front())) == 0) {
       continue;
     }
-    const std::optional<detail::ProcessStat> stat = detail::readProcessStat(entry.name);
+    const std::optional<detail::base::ProcessStat> stat = detail::base::readProcessStat(entry.name);
     if (stat && stat->parent == self) {
       // The child cannot have a new process id: it is reaped only by this process.
       ::kill(static_cast<pid_t>(std::atol(entry.name.c_str())), signal);

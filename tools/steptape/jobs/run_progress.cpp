@@ -23,7 +23,7 @@ std::optional<std::int64_t> stepOfCheckpoint(std::string_view name) {
   constexpr std::string_view kPrefix = "checkpoint_";
   constexpr std::string_view kSuffix = ".pt";
   std::int64_t step = 0;
-  if (!detail::startsWith(name, kPrefix) || !detail::endsWith(name, kSuffix)) {
+  if (!detail::base::startsWith(name, kPrefix) || !detail::base::endsWith(name, kSuffix)) {
     return std::nullopt;
   }
   const char* const end = name.data() + name.size() - kSuffix.size();
@@ -110,9 +110,9 @@ RunProgress::Files RunProgress::eventFiles() const {
 
 std::optional<std::int64_t> newestCheckpoint(const std::string& directory) {
   std::optional<std::int64_t> newest;
-  std::vector<detail::DirectoryEntry> entries;
-  static_cast<void>(detail::listDirectory(directory, &entries));  // It may not be there yet.
-  for (const detail::DirectoryEntry& entry : entries) {
+  std::vector<detail::base::DirectoryEntry> entries;
+  static_cast<void>(detail::base::listDirectory(directory, &entries));  // It may not be there yet.
+  for (const detail::base::DirectoryEntry& entry : entries) {
     // Links could lead round in circles.
     raise(&newest, entry.isDirectory && !entry.isLink
                        ? newestCheckpoint(directory + '/' + entry.name)

@@ -25,7 +25,7 @@ std::string problemOf(const std::string& path, bool mayBeDirectory, bool mayBeFi
     return "";
   }
   return fmt::format("{} {}: got {}; expected {}", mayBeFile ? "cannot read" : "cannot write into",
-                     path, detail::fileKindName(status.st_mode), expected);
+                     path, detail::base::fileKindName(status.st_mode), expected);
 }
 
 /// @param type How completion treats the option; see command_info.cpp.

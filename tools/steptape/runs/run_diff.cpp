@@ -12,7 +12,7 @@
 namespace steptape::tools {
 namespace {
 
-using detail::SeriesPart;
+using detail::log::SeriesPart;
 
 bool areSame(double a, double b, double tolerance) {
   if (a == b || (std::isnan(a) && std::isnan(b))) {
@@ -32,7 +32,7 @@ std::string payloadOf(const RunReader& run, const ValueLocation& location) {
   event::Event event;
   event.what = event::Summary{{std::move(value)}};
   std::string bytes;
-  encodeEvent(event, &bytes);
+  detail::events::encodeEvent(event, &bytes);
   return bytes;
 }
 
@@ -154,8 +154,8 @@ TagDiff compareParts(const Runs& runs, const std::string& tag,
 /// Compares the kinds of values that both runs have under a tag, and lists those that one run has.
 void compareTag(const Runs& runs, const std::string& tag,
                 const std::array<const TagSeries*, 2>& series, double tolerance, RunDiff* result) {
-  const std::array<std::vector<SeriesPart>, 2> parts{detail::partsOf(*series[0]),
-                                                     detail::partsOf(*series[1])};
+  const std::array<std::vector<SeriesPart>, 2> parts{detail::log::partsOf(*series[0]),
+                                                     detail::log::partsOf(*series[1])};
   const auto add = [&](const SeriesPart& first, const SeriesPart& second) {
     TagDiff diff = compareParts(runs, tag, {first, second}, tolerance);
     if (!diff.isSame()) {

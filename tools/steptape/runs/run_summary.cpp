@@ -55,7 +55,8 @@ std::string contentsOf(const RunReader& run, const TagSeries& series) {
 }
 
 /// REQUIRES: `part` is not empty.
-TagSummary summaryOf(const RunReader& run, const std::string& tag, const detail::SeriesPart& part) {
+TagSummary summaryOf(const RunReader& run, const std::string& tag,
+                     const detail::log::SeriesPart& part) {
   TagSummary summary;
   summary.tag = tag;
   summary.part = part;
@@ -76,10 +77,10 @@ TagSummary summaryOf(const RunReader& run, const std::string& tag, const detail:
 }
 
 void addNotes(const std::string& tag, const TagSeries& series,
-              const std::vector<detail::SeriesPart>& parts, std::vector<std::string>* notes) {
+              const std::vector<detail::log::SeriesPart>& parts, std::vector<std::string>* notes) {
   if (parts.size() > 1) {
     std::vector<std::string> kinds;
-    for (const detail::SeriesPart& part : parts) {
+    for (const detail::log::SeriesPart& part : parts) {
       kinds.push_back(fmt::format("{} ({})", part.kind(), part.size()));
     }
     notes->push_back(
@@ -123,9 +124,9 @@ RunSummary summarize(const RunReader& run, const NamePattern& tags) {
     if (series.size() == 0 || !tags.isFoundIn(tag)) {
       continue;
     }
-    const std::vector<detail::SeriesPart> parts = detail::partsOf(series);
+    const std::vector<detail::log::SeriesPart> parts = detail::log::partsOf(series);
     ++summary.tagCount;
-    for (const detail::SeriesPart& part : parts) {
+    for (const detail::log::SeriesPart& part : parts) {
       const TagSummary& added = summary.tags.emplace_back(summaryOf(run, tag, part));
       summary.points += added.points();
       summary.span = joined(summary.span, added.span);

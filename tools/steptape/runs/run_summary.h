@@ -35,8 +35,8 @@ struct TimeSpan {
 /// One kind of value under a tag of a run.
 struct TagSummary {
   std::string tag;
-  detail::SeriesPart part;     ///< Of the reader; never empty.
-  std::int64_t firstStep = 0;  ///< Of the first point written.
+  detail::log::SeriesPart part;  ///< Of the reader; never empty.
+  std::int64_t firstStep = 0;    ///< Of the first point written.
   std::int64_t lastStep = 0;
   TimeSpan span;
   std::optional<ScalarSummary> scalars;  ///< Of a scalar series.

@@ -19,7 +19,7 @@
 namespace steptape::tools {
 namespace {
 
-using steptape::detail::RankState;
+using steptape::detail::process::RankState;
 
 std::string capitalized(std::string text) {
   if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') {

@@ -12,7 +12,7 @@
 namespace steptape::tools {
 namespace {
 
-using steptape::detail::RankState;
+using steptape::detail::process::RankState;
 
 /// When collectives ended on a host, by group and sequence number.
 using CollectiveEnds = std::map<std::pair<std::uint64_t, std::uint64_t>, double>;

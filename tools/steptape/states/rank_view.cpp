@@ -36,11 +36,11 @@ std::string absolutePath(const std::string& path) {
 
 namespace {
 
-using steptape::detail::BoxHeader;
-using steptape::detail::BoxName;
-using steptape::detail::endsWith;
-using steptape::detail::RankState;
-using steptape::detail::StateHead;
+using steptape::detail::base::endsWith;
+using steptape::detail::process::BoxHeader;
+using steptape::detail::process::BoxName;
+using steptape::detail::process::RankState;
+using steptape::detail::process::StateHead;
 
 constexpr std::string_view kSuffix = ".state";
 
@@ -49,7 +49,7 @@ double now() {
 }
 
 Life lifeByProcess(const BoxHeader& header) {
-  const auto stat = steptape::detail::readProcessStat(std::to_string(header.pid));
+  const auto stat = steptape::detail::base::readProcessStat(std::to_string(header.pid));
   if (!stat || stat->hasEnded()) {
     return Life::kDead;
   }
@@ -85,7 +85,7 @@ Life lifeOf(const RankState& state, const std::string& idPath) {
   if (isKnownHere) {
     return lifeByProcess(state.process);
   }
-  const BoxHeader here = steptape::detail::headerOfThisProcess();
+  const BoxHeader here = steptape::detail::process::headerOfThisProcess();
   const bool isOfThisContainer = here.pidNamespace != 0 &&
                                  here.pidNamespace == state.process.pidNamespace &&
                                  isOfThisBoot(state.process);
@@ -96,9 +96,9 @@ Life lifeOf(const RankState& state, const std::string& idPath) {
 std::int64_t residentBytesNow(const RankView& view) {
   const bool isHere = !view.isCopy && (view.life == Life::kRuns || view.life == Life::kStopped) &&
                       isKnownToLive(view.state.process);
-  const auto stat = isHere
-                        ? steptape::detail::readProcessStat(std::to_string(view.state.process.pid))
-                        : std::nullopt;
+  const auto stat =
+      isHere ? steptape::detail::base::readProcessStat(std::to_string(view.state.process.pid))
+             : std::nullopt;
   return stat ? stat->residentPages * ::sysconf(_SC_PAGESIZE) : -1;
 }
 
@@ -122,7 +122,7 @@ void addView(RankState state, std::string path, const std::string& idPath, bool 
 bool isAtOrBelow(const std::string& path, const std::string& directory) {
   const std::string whole = absolutePath(path);
   return whole == directory || directory == "/" ||
-         (steptape::detail::startsWith(whole, directory) && whole.size() > directory.size() &&
+         (steptape::detail::base::startsWith(whole, directory) && whole.size() > directory.size() &&
           whole[directory.size()] == '/');
 }
 
@@ -130,7 +130,7 @@ bool isAtOrBelow(const std::string& path, const std::string& directory) {
 void addFile(const std::string& path, std::vector<RankView>* views,
              std::vector<std::string>* problems) {
   RankState state;
-  const Status status = steptape::detail::readRankStateFile(path, &state);
+  const Status status = steptape::detail::process::readRankStateFile(path, &state);
   if (!status.ok()) {
     const bool isNamed = status.message().find(path) != std::string::npos;
     problems->push_back(isNamed ? status.message() : path + ": " + status.message());
@@ -144,8 +144,8 @@ void addFile(const std::string& path, std::vector<RankView>* views,
 /// Finds `*.state` in a directory and two levels below it: one folder for each node.
 void addCopies(const std::string& directory, int levels, std::vector<RankView>* views,
                std::vector<std::string>* problems) {
-  std::vector<steptape::detail::DirectoryEntry> entries;
-  steptape::detail::listDirectory(directory, &entries);
+  std::vector<steptape::detail::base::DirectoryEntry> entries;
+  steptape::detail::base::listDirectory(directory, &entries);
   for (const auto& entry : entries) {
     const std::string path = directory + "/" + entry.name;
     if (!entry.isDirectory && endsWith(entry.name, kSuffix)) {
@@ -157,7 +157,7 @@ void addCopies(const std::string& directory, int levels, std::vector<RankView>* 
 }
 
 bool isOfThisProcess(const BoxHeader& process) {
-  const BoxHeader here = steptape::detail::headerOfThisProcess();
+  const BoxHeader here = steptape::detail::process::headerOfThisProcess();
   return process.pid == here.pid && process.processStart == here.processStart &&
          process.pidNamespace == here.pidNamespace;
 }
@@ -165,8 +165,8 @@ bool isOfThisProcess(const BoxHeader& process) {
 /// Reads the state of one of this user's processes on this machine, unless it is this one.
 void addBox(const BoxName& box, std::vector<RankView>* views, std::vector<std::string>* problems) {
   RankState state;
-  const std::string path = box.pathOf(steptape::detail::kStatePart);
-  const Status status = steptape::detail::readRankState(box, &state);
+  const std::string path = box.pathOf(steptape::detail::process::kStatePart);
+  const Status status = steptape::detail::process::readRankState(box, &state);
   if (status.ok() && isOfThisProcess(state.process)) {
     return;  // `steptape run` logs its reports
   }
@@ -187,7 +187,8 @@ auto processKey(const RankView& view) {
 class BoxesHere {
  public:
   BoxesHere() {
-    for (BoxName& box : steptape::detail::listBoxes(steptape::detail::boxFolder())) {
+    for (BoxName& box :
+         steptape::detail::process::listBoxes(steptape::detail::process::boxFolder())) {
       StateHead head = readStateHead(box);
       boxes_.push_back({std::move(box), std::move(head), false});
     }
@@ -372,14 +373,15 @@ Status viewOfBytes(std::string_view bytes, Life life, double seen, std::string p
   view->life = life;
   view->seen = seen;
   view->path = std::move(path);
-  return steptape::detail::decodeRankState(bytes, &view->state);
+  return steptape::detail::process::decodeRankState(bytes, &view->state);
 }
 
 std::vector<RankView> readViews(const ViewSelection& selection,
                                 std::vector<std::string>* problems) {
   std::vector<RankView> views;
   if (selection.isAll()) {
-    for (const BoxName& box : steptape::detail::listBoxes(steptape::detail::boxFolder())) {
+    for (const BoxName& box :
+         steptape::detail::process::listBoxes(steptape::detail::process::boxFolder())) {
       addBox(box, &views, problems);
     }
     return views;

@@ -23,7 +23,7 @@ enum class Life : std::uint8_t {
 
 /// A state and where it comes from.
 struct RankView {
-  steptape::detail::RankState state;
+  steptape::detail::process::RankState state;
   Life life = Life::kUnknown;
   std::string path;       ///< Of the file.
   bool isCopy = false;    ///< Not the file that the process stores into.
@@ -57,7 +57,7 @@ std::string absolutePath(const std::string& path);
 std::string hostOf(const RankView& rank);
 
 /// Returns the last time at which the process is known to have run.
-double lastSignOf(const steptape::detail::RankState& state);
+double lastSignOf(const steptape::detail::process::RankState& state);
 
 /// Which states are read.
 struct ViewSelection {

@@ -11,7 +11,7 @@
 namespace steptape::tools {
 namespace {
 
-using steptape::detail::RankState;
+using steptape::detail::process::RankState;
 
 struct FramesOfFile {
   std::vector<std::size_t> frames;

@@ -19,8 +19,8 @@
 namespace steptape::tools {
 namespace {
 
-using steptape::detail::BoxHeader;
-using steptape::detail::RankState;
+using steptape::detail::process::BoxHeader;
+using steptape::detail::process::RankState;
 using CollectivePhase = RankState::CollectivePhase;
 
 constexpr const char* kNotEnded = "\"ended\": false";

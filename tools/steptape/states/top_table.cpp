@@ -15,7 +15,7 @@
 namespace steptape::tools {
 namespace {
 
-using steptape::detail::RankState;
+using steptape::detail::process::RankState;
 
 const char* healthName(Health health) {
   constexpr std::array<const char*, 7> kNames{"dead",    "stopped", "stuck", "slow",

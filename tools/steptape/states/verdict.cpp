@@ -20,13 +20,13 @@
 namespace steptape::tools {
 namespace {
 
-using steptape::detail::BoxHeader;
-using steptape::detail::contains;
-using steptape::detail::kEndedItself;
-using steptape::detail::kLeftEarly;
-using steptape::detail::kUncaughtException;
-using steptape::detail::RankState;
-using steptape::detail::startsWith;
+using steptape::detail::base::contains;
+using steptape::detail::base::startsWith;
+using steptape::detail::process::BoxHeader;
+using steptape::detail::process::kEndedItself;
+using steptape::detail::process::kLeftEarly;
+using steptape::detail::process::kUncaughtException;
+using steptape::detail::process::RankState;
 using CollectivePhase = RankState::CollectivePhase;
 
 // A heartbeat that is later than a signal by more than this tells that the process survived it: the
@@ -508,9 +508,9 @@ void findLost(const Job& job, Verdict* verdict) {
 }  // namespace
 
 Surroundings surroundingsHere() {
-  const steptape::detail::MemoryUse use = steptape::detail::measureMemory();
+  const steptape::detail::process::MemoryUse use = steptape::detail::process::measureMemory();
   return {use.oomKills, use.cgroupLimit,
-          BoxHeader::textOf(steptape::detail::headerOfThisProcess().host)};
+          BoxHeader::textOf(steptape::detail::process::headerOfThisProcess().host)};
 }
 
 std::string senderOf(const RankState::Death& death) {

@@ -61,7 +61,7 @@ struct RankPlace {
 struct LostValue {
   std::string tag;
   std::vector<const RankView*> ranks;
-  steptape::detail::RankState::LastValue value;  ///< Of the rank where it began first.
+  steptape::detail::process::RankState::LastValue value;  ///< Of the rank where it began first.
 };
 
 /// What happened to a job. Pointers point into the job, which must outlive it.
@@ -92,7 +92,7 @@ Surroundings surroundingsHere();
 Verdict judge(const Job& job, const std::vector<Surroundings>& machines);
 
 /// Returns who sent a signal: "process 4711 of user 1000" or "the kernel".
-std::string senderOf(const steptape::detail::RankState::Death& death);
+std::string senderOf(const steptape::detail::process::RankState::Death& death);
 
 /// Returns "0-3, 8" for sorted numbers.
 std::string rangesOf(const std::vector<int>& numbers);

@@ -11,7 +11,7 @@ namespace steptape::tools {
 
 // Formats numbers for people.
 
-using detail::counted;
+using detail::base::counted;
 
 /// Returns "999 B", "1.50 KiB", "12.0 MiB": three digits, in powers of 1024.
 std::string humanBytes(std::uint64_t bytes);

@@ -14,8 +14,8 @@ namespace steptape::tools {
 //
 //     JsonObject().add("run", jsonString(name)).add("points", jsonInteger(points)).toString()
 
-using detail::jsonNumber;
-using detail::jsonString;
+using detail::base::jsonNumber;
+using detail::base::jsonString;
 
 std::string jsonInteger(std::int64_t value);
 std::string jsonInteger(std::uint64_t value);

@@ -12,7 +12,7 @@
 namespace steptape::tools {
 namespace {
 
-using steptape::detail::RecoveryReport;
+using steptape::detail::log::RecoveryReport;
 
 std::vector<std::string> textsOf(const std::vector<std::string>& texts) {
   std::vector<std::string> strings;

@@ -9,12 +9,13 @@
 namespace steptape::tools {
 
 /// Returns the report for people; empty if there was nothing to recover.
-std::string recoveryText(const steptape::detail::RecoveryReport& report, const Terminal& terminal);
+std::string recoveryText(const steptape::detail::log::RecoveryReport& report,
+                         const Terminal& terminal);
 
 /// Returns the report as one JSON object.
-std::string recoveryJson(const steptape::detail::RecoveryReport& report);
+std::string recoveryJson(const steptape::detail::log::RecoveryReport& report);
 
 /// Returns whether something is damaged or could not be written.
-bool hasProblem(const steptape::detail::RecoveryReport& report);
+bool hasProblem(const steptape::detail::log::RecoveryReport& report);
 
 }  // namespace steptape::tools

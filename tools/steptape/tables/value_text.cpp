@@ -23,7 +23,7 @@
 namespace steptape::tools {
 namespace {
 
-using detail::startsWith;
+using detail::base::startsWith;
 
 std::string unreadable(const Status& status) {
   return "not readable: " + status.message();
@@ -36,7 +36,7 @@ std::string shapeText(const std::vector<std::int64_t>& shape) {
 
 /// Returns the format by the first bytes of the file; empty for other formats.
 std::string imageFormat(std::string_view file) {
-  const std::string_view format = detail::mediaFormat(file);
+  const std::string_view format = detail::log::mediaFormat(file);
   if (format == "png") {
     // An animated PNG has the chunk acTL before its pixels, in the first chunk after the header.
     return file.substr(0, 64).find("acTL") == std::string_view::npos ? "PNG" : "animated PNG";

@@ -34,7 +34,7 @@ class OutputFile {
   [[noreturn]] void fail() const;
 
   std::string path_;
-  std::optional<detail::ReplacementFile> file_;
+  std::optional<detail::base::ReplacementFile> file_;
   std::FILE* stream_ = nullptr;  // a device or a pipe
 };
 

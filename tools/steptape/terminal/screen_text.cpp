@@ -71,7 +71,7 @@ std::string escaped(char32_t code) {
 }  // namespace
 
 std::string printable(std::string_view text, bool hasUtf8) {
-  const std::string valid = replaceInvalidUtf8(text);
+  const std::string valid = detail::base::replaceInvalidUtf8(text);
   std::string shown;
   for (const Character& character : charactersOf(valid)) {
     if (isControl(character.code)) {

@@ -159,7 +159,7 @@ std::string profileJson(const TraceSet& set, const JobProfile& job, const OpTabl
 }
 
 std::string jsonMilliseconds(std::int64_t nanos) {
-  return jsonNumber(detail::milliseconds(nanos));
+  return jsonNumber(detail::values::milliseconds(nanos));
 }
 
 }  // namespace steptape::tools

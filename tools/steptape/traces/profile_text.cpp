@@ -24,7 +24,7 @@ constexpr std::size_t kDeviceRows = 10;
 /// Returns a percentage; "-" if the whole is 0.
 template <typename Number>
 std::string shareText(Number part, Number whole) {
-  return whole > 0 ? detail::percentText(part, whole) : "-";
+  return whole > 0 ? detail::values::percentText(part, whole) : "-";
 }
 
 std::string indented(const std::string& text) {

@@ -32,7 +32,7 @@ std::string profileText(const TraceSet& set, const TraceProfile& profile, const 
 std::string jobProfileText(const TraceSet& set, const JobProfile& job, const OpTableView& view,
                            const Terminal& terminal);
 
-using detail::millisecondsText;
+using detail::values::millisecondsText;
 
 /// What a row of an operator table is called: with its shapes where rows are by shape.
 std::string operatorText(const std::string& name, const std::string& shapes);

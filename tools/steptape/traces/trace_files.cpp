@@ -75,11 +75,11 @@ std::vector<Trace> readFile(const std::string& path, Progress* progress) {
   const TraceForm form = traceFormOf(path);
   if (form == TraceForm::kXPlane || form == TraceForm::kCompressedXPlane) {
     std::vector<Trace> traces;
-    traces.push_back(readXPlane(path));
+    traces.push_back(detail::profile::readXPlane(path));
     return traces;
   }
   std::vector<std::string> notes;
-  std::vector<Trace> traces = readChromeTrace(path, &notes);
+  std::vector<Trace> traces = detail::profile::readChromeTrace(path, &notes);
   for (const std::string& note : notes) {
     progress->clear();
     printMessage("note: " + note);
@@ -136,8 +136,9 @@ void dropOutdated(std::vector<ReadTrace>* read) {
   std::vector<bool> isOutdated;
   for (const ReadTrace& one : all) {
     const auto newer = std::find_if(all.begin(), all.end(), [&](const ReadTrace& other) {
-      return other.file != one.file && detail::hasRank(other.trace) && detail::hasRank(one.trace) &&
-             other.trace.rank == one.trace.rank && other.trace.originNanos > one.trace.originNanos;
+      return other.file != one.file && detail::profile::hasRank(other.trace) &&
+             detail::profile::hasRank(one.trace) && other.trace.rank == one.trace.rank &&
+             other.trace.originNanos > one.trace.originNanos;
     });
     isOutdated.push_back(!one.isNamed && newer != all.end());
     if (isOutdated.back()) {
@@ -223,7 +224,7 @@ std::vector<std::string> TraceSet::longLabels() const {
   std::vector<std::string> labels;
   for (const Trace& trace : traces) {
     const std::string host = trace.hostName.empty() ? "" : " on " + trace.hostName;
-    const bool isNoRank = !detail::hasRank(trace) && twins[trace.rank] > 1;
+    const bool isNoRank = !detail::profile::hasRank(trace) && twins[trace.rank] > 1;
     labels.push_back(isNoRank ? processText(trace) + host
                               : fmt::format("rank {}{}, {}", trace.rank, host, processText(trace)));
   }
@@ -284,19 +285,19 @@ void checkJobTraceOutput(const std::string& path, const char* option) {
 void writeTraces(const std::string& path, const std::vector<Trace>& traces) {
   const TraceForm form = traceFormOf(path);
   if (form == TraceForm::kXPlane) {
-    writeXPlane(path, traces.front()).throwIfError();
+    detail::profile::writeXPlane(path, traces.front()).throwIfError();
     return;
   }
   const ArrayView<const Trace> processes(traces.data(), traces.size());
   if (isPerfetto(form)) {
-    PerfettoTraceOptions options;
+    detail::profile::PerfettoTraceOptions options;
     options.compress = form == TraceForm::kCompressedPerfetto;
-    writePerfettoTrace(path, processes, options).throwIfError();
+    detail::profile::writePerfettoTrace(path, processes, options).throwIfError();
     return;
   }
-  ChromeTraceOptions options;
+  detail::profile::ChromeTraceOptions options;
   options.compress = form == TraceForm::kCompressedJson;
-  writeChromeTrace(path, processes, options).throwIfError();
+  detail::profile::writeChromeTrace(path, processes, options).throwIfError();
 }
 
 }  // namespace steptape::tools

@@ -20,7 +20,7 @@
 namespace steptape::tools {
 namespace {
 
-using detail::endsWith;
+using detail::base::endsWith;
 
 constexpr std::int64_t kNanosPerSecond = 1'000'000'000;
 constexpr std::int64_t kMinuteNanos = 60 * kNanosPerSecond;
@@ -125,12 +125,12 @@ class TraceSearch {
 
  private:
   void search(const std::filesystem::path& directory) {
-    std::vector<detail::DirectoryEntry> entries;
-    if (const int error = detail::listDirectory(directory.string(), &entries)) {
+    std::vector<detail::base::DirectoryEntry> entries;
+    if (const int error = detail::base::listDirectory(directory.string(), &entries)) {
       throw Error(ErrorCode::kIoError, fmt::format("cannot read {}: {}", directory.string(),
                                                    std::generic_category().message(error)));
     }
-    for (const detail::DirectoryEntry& entry : entries) {
+    for (const detail::base::DirectoryEntry& entry : entries) {
       if (!entry.isDirectory) {
         take(directory / entry.name);
       } else if (!entry.isLink && entry.name != kUnfinishedDirectory) {

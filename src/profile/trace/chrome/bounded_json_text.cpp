@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{1} << 16;
@@ -52,7 +52,7 @@ bool isBlank(char byte) {
 
 /// Returns 0 for a character that is not a digit.
 std::uint32_t hexValue(char digit) {
-  return static_cast<std::uint32_t>(std::max(hexDigit(digit), 0));
+  return static_cast<std::uint32_t>(std::max(base::hexDigit(digit), 0));
 }
 
 }  // namespace
@@ -231,7 +231,7 @@ void BoundedJsonText::enterCodeUnit(char byte) {
 
 /// Returns whether the string is well-formed if it ends before this byte.
 bool BoundedJsonText::mayEndBefore(char byte) const {
-  return byte != '"' && !isUtf8Continuation(byte) && !isHalfPair_;
+  return byte != '"' && !base::isUtf8Continuation(byte) && !isHalfPair_;
 }
 
 /// @param byte In: the first byte to omit. Out: the first byte after the white space.
@@ -273,4 +273,4 @@ void BoundedJsonText::fail(const std::string& problem) const {
                                                std::to_string(offset) + " of its text: " + problem);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

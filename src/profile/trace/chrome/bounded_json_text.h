@@ -11,7 +11,7 @@
 
 #include "base/gzip_file.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// The text of a JSON file, byte by byte, modified so that nlohmann-json parses it in bounded
 /// memory: its lexer keeps everything that it has read since the last string or number began.
@@ -115,7 +115,7 @@ class BoundedJsonText {
   void insert(const char* text, std::int64_t bytes);
   [[noreturn]] void fail(const std::string& problem) const;
 
-  GzipFile file_;
+  base::GzipFile file_;
   std::vector<char> buffer_;
   const char* next_ = nullptr;      // this and the following point into buffer_
   const char* plainEnd_ = nullptr;  // end of the bytes that change no state
@@ -143,4 +143,4 @@ class BoundedJsonText {
   std::array<char, 16> replacement_{};  // text to insert that is not constant
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

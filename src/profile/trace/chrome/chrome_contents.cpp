@@ -16,7 +16,7 @@
 #include "profile/trace/known_names.h"
 #include "profile/trace/thread_time.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 using Row = ChromeContents::Row;
@@ -26,7 +26,7 @@ using Process = ChromeContents::Process;
 void findBackwardNodes(std::vector<TraceName>* names) {
   std::unordered_set<std::string> nodes;
   for (const TraceName& name : *names) {
-    if (startsWith(name.text, kAutogradNodePrefix)) {
+    if (base::startsWith(name.text, kAutogradNodePrefix)) {
       nodes.insert(name.text.substr(kAutogradNodePrefix.size()));
     }
   }
@@ -136,7 +136,7 @@ void finishRows(ChromeContents* contents) {
 
 /// Returns whether this is a device, or Kineto's rows for its own overhead, rather than a process.
 bool isGuest(const Process& process) {
-  return process.device || (!process.isOurs && startsWith(process.id, "-"));
+  return process.device || (!process.isOurs && base::startsWith(process.id, "-"));
 }
 
 /// Returns the process to which each one belongs: guests belong to the process that the file names,
@@ -205,7 +205,7 @@ void removeStreams(std::vector<TraceSpan>* spans, TraceTables* tables) {
     for (const auto& [key, value] : jsonMembers("{" + arguments + "}")) {
       if (key != "stream" && key != "device") {
         details.arguments +=
-            (details.arguments.empty() ? "" : ", ") + jsonString(key) + ": " + value.json();
+            (details.arguments.empty() ? "" : ", ") + base::jsonString(key) + ": " + value.json();
       }
     }
     span.details = tables->numberOf(details);
@@ -338,4 +338,4 @@ std::vector<Trace> assembleTraces(ChromeContents contents) {
   return traces;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

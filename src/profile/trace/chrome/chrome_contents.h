@@ -12,7 +12,7 @@
 
 #include "profile/trace/trace_tables.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// The content of a Chrome trace, sorted by rows. All times are those of the file.
 struct ChromeContents {
@@ -59,4 +59,4 @@ struct ChromeContents {
 /// Returns a Trace for each process; each device belongs to one of them.
 std::vector<Trace> assembleTraces(ChromeContents contents);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

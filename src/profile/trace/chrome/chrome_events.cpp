@@ -13,7 +13,7 @@
 #include "base/utf8.h"
 #include "profile/trace/chrome/bounded_json_text.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 // Limits larger than any real trace needs, so that memory does not depend on the file. Data beyond
@@ -236,20 +236,21 @@ class ChromeListener : public JsonListener {
   }
   void fail(std::size_t position, const std::string& words) override {
     if (notes_ != nullptr && hasFoundEvents_ && text_.isAtEnd() &&
-        startsWith(words, "[json.exception.parse_error")) {
+        base::startsWith(words, "[json.exception.parse_error")) {
       noteEnd(static_cast<std::int64_t>(position) + text_.leftOut());
       return;
     }
     constexpr std::size_t kMaxWords = 200;  // the message may quote as much as the text has
     std::size_t begin = words.find("] ") + 2;
     const std::int64_t leftOut = text_.leftOut();
-    if (leftOut != 0 && startsWith(std::string_view(words).substr(begin), "parse error at line ")) {
+    if (leftOut != 0 &&
+        base::startsWith(std::string_view(words).substr(begin), "parse error at line ")) {
       begin = words.find(": ", begin) + 2;  // the prefix counts lines without the omitted text
     }
     const auto byte = static_cast<std::int64_t>(position) + leftOut;
     throw Error(ErrorCode::kInvalidArgument,
                 path_ + " is not a Chrome trace: at byte " + std::to_string(byte) +
-                    " of its text: " + replaceInvalidUtf8(words.substr(begin, kMaxWords)));
+                    " of its text: " + base::replaceInvalidUtf8(words.substr(begin, kMaxWords)));
   }
 
   /// Notes that the file ends too early. A file that is only a list need not end it.
@@ -306,7 +307,7 @@ void readChromeEvents(const std::string& path, ChromeEventSink* sink,
   if (!listener.hasFoundEvents()) {
     throw Error(ErrorCode::kInvalidArgument,
                 path + " is not a Chrome trace: " +
-                    gotExpected("no array \"traceEvents\"", "one in the outermost object"));
+                    base::gotExpected("no array \"traceEvents\"", "one in the outermost object"));
   }
   if (notes != nullptr && text.nonFinite() > 0) {
     notes->push_back(path + " has " + std::to_string(text.nonFinite()) +
@@ -322,4 +323,4 @@ std::vector<JsonMember> jsonMembers(const std::string& json) {
   return listener.takeMembers();
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

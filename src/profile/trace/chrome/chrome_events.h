@@ -10,7 +10,7 @@
 
 #include "profile/trace/chrome/json_value.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// An event of a Chrome trace. Missing members are empty. `id2`, which also says where an id is
 /// unique, counts as `id`.
@@ -41,4 +41,4 @@ void readChromeEvents(const std::string& path, ChromeEventSink* sink,
 /// Returns the members of a JSON object; none if `json` is anything else.
 STEPTAPE_EXPORT std::vector<JsonMember> jsonMembers(const std::string& json);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

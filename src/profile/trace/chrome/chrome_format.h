@@ -11,7 +11,7 @@
 
 #include "base/text.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 // Constants of the Chrome format, for both writer and reader. The format is Kineto's. Additional
 // data of a Trace is in Steptape's own events and arguments, which other readers ignore.
@@ -61,11 +61,11 @@ inline const char* chromeCategory(SpanKind kind, std::string_view name) {
     case SpanKind::kBackward:
       return "cpu_op";
     case SpanKind::kDevice:
-      return startsWith(name, "Memcpy ")   ? "gpu_memcpy"
-             : startsWith(name, "Memset ") ? "gpu_memset"
-                                           : "kernel";
+      return base::startsWith(name, "Memcpy ")   ? "gpu_memcpy"
+             : base::startsWith(name, "Memset ") ? "gpu_memset"
+                                                 : "kernel";
     case SpanKind::kRuntime:
-      return startsWith(name, "cu") && name.size() > 2 && name[2] >= 'A' && name[2] <= 'Z'
+      return base::startsWith(name, "cu") && name.size() > 2 && name[2] >= 'A' && name[2] <= 'Z'
                  ? "cuda_driver"
                  : "cuda_runtime";
     default:
@@ -79,7 +79,7 @@ inline std::string chromeCategoryOf(const TraceName& name) {
 
 /// Returns whether a span is a copy or fill, whose throughput Kineto states.
 inline bool movesBytes(const TraceName& name) {
-  return startsWith(chromeCategoryOf(name), "gpu_mem");
+  return base::startsWith(chromeCategoryOf(name), "gpu_mem");
 }
 
 /// "#RRGGBB".
@@ -100,7 +100,8 @@ inline SpanKind kindOfChromeCategory(std::string_view category) {
   if (category == "cuda_runtime" || category == "cuda_driver") {
     return SpanKind::kRuntime;
   }
-  return category == "kernel" || startsWith(category, "gpu_") ? SpanKind::kDevice : SpanKind::kZone;
+  return category == "kernel" || base::startsWith(category, "gpu_") ? SpanKind::kDevice
+                                                                    : SpanKind::kZone;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

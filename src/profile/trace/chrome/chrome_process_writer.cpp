@@ -12,7 +12,7 @@
 #include "profile/trace/thread_time.h"
 #include "profile/trace/trace_file.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 const std::string kBegin = "},\n{\"name\":";
@@ -45,7 +45,7 @@ struct MemoryPhrases {
   MemoryPhrases(int type, int index, std::int64_t processId)
       : event(kBegin + "\"[memory]\",\"cat\":\"cpu_instant_event\",\"args\":{\"Device Type\":" +
               std::to_string(type) + ",\"Device Id\":" + std::to_string(index) + ",\"Addr\":"),
-        counter(kBegin + jsonString("memory of " + deviceName(type, index)) + ",\"cat\":\"" +
+        counter(kBegin + base::jsonString("memory of " + deviceName(type, index)) + ",\"cat\":\"" +
                 kMemoryCategory + "\",\"ph\":\"C\"," + whereText(processId, 0) +
                 ",\"args\":{\"allocated\":") {}
 
@@ -123,28 +123,29 @@ void ChromeProcessWriter::addRow(std::size_t thread, std::int64_t pid) {
 
 void ChromeProcessWriter::writeMetadata(const std::string& where, std::string_view name,
                                         const std::string& arguments) {
-  text_->append(kBegin + jsonString(name) + ",\"ph\":\"M\"," + where + ",\"args\":{" + arguments +
-                "},\"ts\":");
+  text_->append(kBegin + base::jsonString(name) + ",\"ph\":\"M\"," + where + ",\"args\":{" +
+                arguments + "},\"ts\":");
   appendTime(0);
 }
 
 void ChromeProcessWriter::writeProcessMetadata() {
   const std::string where = whereText(processId_, 0);
-  writeMetadata(where, "process_name", "\"name\":" + jsonString(name_));
-  writeMetadata(where, "process_labels", "\"labels\":" + jsonString(processLabel(trace_)));
+  writeMetadata(where, "process_name", "\"name\":" + base::jsonString(name_));
+  writeMetadata(where, "process_labels", "\"labels\":" + base::jsonString(processLabel(trace_)));
   writeMetadata(where, "process_sort_index",
                 "\"sort_index\":" + std::to_string(++file_->lastProcess));
   std::string metadata;
   std::set<std::string> known;
   for (const auto& [key, value] : trace_.metadata) {
     if (known.insert(key).second) {
-      metadata += (metadata.empty() ? "" : ",") + jsonString(key) + ":" + validJson(value);
+      metadata += (metadata.empty() ? "" : ",") + base::jsonString(key) + ":" + validJson(value);
     }
   }
   writeMetadata(where, kProcessFacts,
-                "\"host_name\":" + jsonString(trace_.hostName) +
-                    ",\"process_id\":" + std::to_string(trace_.processId) + ",\"process_name\":" +
-                    jsonString(trace_.processName) + ",\"rank\":" + std::to_string(trace_.rank) +
+                "\"host_name\":" + base::jsonString(trace_.hostName) +
+                    ",\"process_id\":" + std::to_string(trace_.processId) +
+                    ",\"process_name\":" + base::jsonString(trace_.processName) +
+                    ",\"rank\":" + std::to_string(trace_.rank) +
                     ",\"world_size\":" + std::to_string(trace_.worldSize) +
                     ",\"duration\":" + std::to_string(trace_.duration) + ",\"dropped\":" +
                     std::to_string(trace_.dropped) + ",\"metadata\":{" + metadata + "}");
@@ -153,9 +154,10 @@ void ChromeProcessWriter::writeProcessMetadata() {
 void ChromeProcessWriter::writeDeviceMetadata(int device, std::int64_t pid) {
   const std::string where = whereText(pid, 0);
   const std::string gpu = "GPU " + std::to_string(device);
-  writeMetadata(where, "process_name",
-                "\"name\":" + jsonString(file_->isOfOne ? trace_.processName : name_ + ", " + gpu));
-  writeMetadata(where, "process_labels", "\"labels\":" + jsonString(gpu));
+  writeMetadata(
+      where, "process_name",
+      "\"name\":" + base::jsonString(file_->isOfOne ? trace_.processName : name_ + ", " + gpu));
+  writeMetadata(where, "process_labels", "\"labels\":" + base::jsonString(gpu));
   writeMetadata(where, "process_sort_index",
                 "\"sort_index\":" + std::to_string(++file_->lastProcess));
   writeMetadata(
@@ -169,8 +171,9 @@ void ChromeProcessWriter::writeThreadMetadata(const std::string& where, std::siz
   writeMetadata(
       where, "thread_name",
       "\"name\":" +
-          jsonString(thread.name.empty() ? unnamedThread(thread.id, thread.device) : thread.name) +
-          (number == 0 ? "" : "," + jsonString(kTorchThread) + ":" + std::to_string(number)));
+          base::jsonString(thread.name.empty() ? unnamedThread(thread.id, thread.device)
+                                               : thread.name) +
+          (number == 0 ? "" : "," + base::jsonString(kTorchThread) + ":" + std::to_string(number)));
   writeMetadata(where, "thread_sort_index", "\"sort_index\":" + std::to_string(index + 1));
 }
 
@@ -190,8 +193,8 @@ void ChromeProcessWriter::writeThread(std::size_t thread) {
 }
 
 void ChromeProcessWriter::writeStep(const TraceStep& step) {
-  text_->append(kBegin + jsonString(kStepPrefix + std::to_string(step.number)) + ",\"cat\":\"" +
-                kUserCategory + "\",\"args\":{\"External id\":");
+  text_->append(kBegin + base::jsonString(kStepPrefix + std::to_string(step.number)) +
+                ",\"cat\":\"" + kUserCategory + "\",\"args\":{\"External id\":");
   text_->appendInteger(++file_->lastSpan);
   text_->append(&rows_[step.thread].slice);
   appendTime(step.start);
@@ -337,8 +340,8 @@ void ChromeProcessWriter::writeMemory() {
 void ChromeProcessWriter::writeCounters() {
   Phrase end("},\"ts\":");
   for (const TraceCounter& counter : trace_.counters) {
-    Phrase begin(kBegin + jsonString(counter.name) + ",\"ph\":\"C\"," + whereText(processId_, 0) +
-                 ",\"args\":{\"value\":");
+    Phrase begin(kBegin + base::jsonString(counter.name) + ",\"ph\":\"C\"," +
+                 whereText(processId_, 0) + ",\"args\":{\"value\":");
     for (const auto& [time, value] : counter.points) {
       if (!std::isfinite(value)) {
         continue;  // a gap in the curve
@@ -355,13 +358,13 @@ void ChromeProcessWriter::writeEnd() {
   const std::string where =
       whereText(processId_, trace_.threads.empty() ? 0 : trace_.threads.front().id);
   if (trace_.dropped != 0) {
-    text_->append(kBegin + jsonString("dropped " + std::to_string(trace_.dropped) + " spans") +
-                  ",\"cat\":\"" + kNoteCategory + "\",\"ph\":\"i\",\"s\":\"p\"," + where +
-                  ",\"ts\":");
+    text_->append(
+        kBegin + base::jsonString("dropped " + std::to_string(trace_.dropped) + " spans") +
+        ",\"cat\":\"" + kNoteCategory + "\",\"ph\":\"i\",\"s\":\"p\"," + where + ",\"ts\":");
     appendTime(trace_.duration);
   }
   text_->append(kBegin + "\"Record Window End\",\"ph\":\"i\",\"s\":\"g\"," + where + ",\"ts\":");
   appendTime(trace_.duration);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -15,7 +15,7 @@
 #include "profile/trace/text/span_phrases.h"
 #include "profile/trace/thread_steps.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// State shared by the processes of one file.
 struct ChromeFileState {
@@ -99,4 +99,4 @@ class ChromeProcessWriter {
   NumberSeries spanIds_, sequences_, times_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

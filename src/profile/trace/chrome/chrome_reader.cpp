@@ -19,10 +19,10 @@
 namespace steptape {
 namespace {
 
-using detail::ChromeContents;
-using detail::ChromeEvent;
-using detail::JsonMember;
-using detail::JsonValue;
+using detail::profile::ChromeContents;
+using detail::profile::ChromeEvent;
+using detail::profile::JsonMember;
+using detail::profile::JsonValue;
 
 /// Returns whether events of the phase are spans, or their begin or end; unknown if there is none.
 bool isPartOfSpan(const std::string& phase) {
@@ -57,7 +57,7 @@ std::int64_t timeOr0(std::optional<std::int64_t> nanos) {
 std::optional<std::int64_t> numberBehind(std::string_view prefix, std::string_view text) {
   std::int64_t number = 0;
   const char* const end = text.data() + text.size();
-  if (!detail::startsWith(text, prefix) ||
+  if (!detail::base::startsWith(text, prefix) ||
       std::from_chars(text.data() + prefix.size(), end, number).ptr != end ||
       text.size() == prefix.size()) {
     return {};
@@ -82,7 +82,7 @@ std::string asyncKey(const ChromeEvent& event) {
 }
 
 /// Sorts the events of a file by row.
-class ContentsReader : public detail::ChromeEventSink {
+class ContentsReader : public detail::profile::ChromeEventSink {
  public:
   void takeMember(const JsonMember& member) override;
   void takeEvent(const ChromeEvent& event) override;
@@ -166,7 +166,7 @@ void ContentsReader::takeMember(const JsonMember& member) {
   } else if (key == "host_name") {
     contents_.hostName = value.text;
   } else if (key == "distributedInfo") {
-    for (const auto& [name, fact] : detail::jsonMembers(value.text)) {
+    for (const auto& [name, fact] : detail::profile::jsonMembers(value.text)) {
       if (name == "rank") {
         contents_.rank = static_cast<int>(fact.integer().value_or(0));
       } else if (name == "world_size") {
@@ -208,10 +208,10 @@ void ContentsReader::takeMetadata(const ChromeEvent& event) {
     if (const auto device = deviceOf(numberBehind("GPU ", textArgument(event, "labels")))) {
       process.device = device;
     }
-  } else if (name == detail::kDeviceFacts) {
+  } else if (name == detail::profile::kDeviceFacts) {
     process.device = deviceOf(integerArgument(event, "device"));
     process.hostId = textArgument(event, "process");
-  } else if (name == detail::kProcessFacts) {
+  } else if (name == detail::profile::kProcessFacts) {
     takeProcessFacts(event);
   }
 }
@@ -220,7 +220,7 @@ void ContentsReader::takeThreadName(const ChromeEvent& event) {
   ChromeContents::Row& row = contents_.rows[rowOf(event)];
   row.thread.name = textArgument(event, "name");
   row.torchThread = static_cast<std::uint16_t>(
-      integerArgument(event, detail::kTorchThread).value_or(row.torchThread));
+      integerArgument(event, detail::profile::kTorchThread).value_or(row.torchThread));
 }
 
 void ContentsReader::takeProcessFacts(const ChromeEvent& event) {
@@ -236,7 +236,7 @@ void ContentsReader::takeProcessFacts(const ChromeEvent& event) {
   trace.duration = timeOr0(integerArgument(event, "duration"));
   trace.dropped = static_cast<std::uint64_t>(integerArgument(event, "dropped").value_or(0));
   trace.metadata.clear();
-  for (const auto& [key, value] : detail::jsonMembers(textArgument(event, "metadata"))) {
+  for (const auto& [key, value] : detail::profile::jsonMembers(textArgument(event, "metadata"))) {
     trace.metadata.emplace_back(key, value.json());
   }
 }
@@ -282,12 +282,13 @@ bool ContentsReader::takeSlice(const ChromeEvent& event, std::int64_t time) {
     contents_.window = {time, *duration};
     return true;
   }
-  const auto step = numberBehind(detail::kStepPrefix, event.name.text);
-  if (step && event.category.text == detail::kUserCategory && event.argument("kind") == nullptr) {
+  const auto step = numberBehind(detail::profile::kStepPrefix, event.name.text);
+  if (step && event.category.text == detail::profile::kUserCategory &&
+      event.argument("kind") == nullptr) {
     addStep(event, {*step, time, *duration, 0});
     return true;
   }
-  if (const auto number = integerArgument(event, detail::kStepArgument)) {
+  if (const auto number = integerArgument(event, detail::profile::kStepArgument)) {
     addStep(event, {*number, time, *duration, 0});
     return true;
   }
@@ -337,7 +338,7 @@ TraceSpan& ContentsReader::addSpan(const ChromeEvent& event, std::int64_t time,
 
 void ContentsReader::beginAsync(const ChromeEvent& event, std::int64_t time) {
   TraceSpan& span = addSpan(event, time, ChromeContents::kUnfinished);
-  if (event.argument(detail::kOverlapOnThread) == nullptr) {
+  if (event.argument(detail::profile::kOverlapOnThread) == nullptr) {
     span.flags |= kDetached;
   }
   const std::size_t row = rowOf(event);
@@ -377,8 +378,8 @@ bool ContentsReader::takeInstant(const ChromeEvent& event, std::int64_t time) {
     return takeMemory(event, time);
   }
   // The data of these events is known from other events.
-  return name == "Record Window End" || detail::startsWith(name, "Iteration Start") ||
-         event.category.text == detail::kNoteCategory;
+  return name == "Record Window End" || detail::base::startsWith(name, "Iteration Start") ||
+         event.category.text == detail::profile::kNoteCategory;
 }
 
 bool ContentsReader::takeMemory(const ChromeEvent& event, std::int64_t time) {
@@ -402,7 +403,7 @@ bool ContentsReader::takeMemory(const ChromeEvent& event, std::int64_t time) {
 }
 
 bool ContentsReader::takeCounter(const ChromeEvent& event, std::int64_t time) {
-  if (event.category.text == detail::kMemoryCategory) {
+  if (event.category.text == detail::profile::kMemoryCategory) {
     return true;  // derived from the memory events
   }
   const std::size_t process = processOf(event.processId);
@@ -444,11 +445,12 @@ void ContentsReader::takeFlow(const ChromeEvent& event, std::int64_t time) {
 
 }  // namespace
 
-std::vector<Trace> readChromeTrace(const std::string& path, std::vector<std::string>* notes) {
+std::vector<Trace> detail::profile::readChromeTrace(const std::string& path,
+                                                    std::vector<std::string>* notes) {
   ContentsReader reader;
   readChromeEvents(path, &reader, notes);
   if (notes != nullptr && reader.others() != 0) {
-    notes->push_back(path + " has " + detail::counted(reader.others(), "event") +
+    notes->push_back(path + " has " + detail::base::counted(reader.others(), "event") +
                      " besides spans, memory, counters and flows, such as instants; left out");
   }
   return assembleTraces(reader.takeContents());

@@ -12,7 +12,7 @@
 #include "base/json_text.h"
 #include "profile/trace/chrome/chrome_format.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 std::optional<SpanKind> kindNamed(const std::string& name) {
@@ -52,7 +52,7 @@ class ArgumentReader {
     }
     others_.push_back(key);
     details.arguments +=
-        (details.arguments.empty() ? "" : ", ") + jsonString(key) + ": " + value.json();
+        (details.arguments.empty() ? "" : ", ") + base::jsonString(key) + ": " + value.json();
   }
 
   SpanDetails details;
@@ -131,4 +131,4 @@ TraceSpan readChromeSpan(const ChromeEvent& event, TraceTables* tables) {
   return reader.span;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

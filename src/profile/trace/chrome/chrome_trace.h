@@ -9,7 +9,7 @@
 #include "steptape/base/status.h"
 #include "steptape/profile/trace.h"
 
-namespace steptape {
+namespace steptape::detail::profile {
 
 /// Options for writing a Chrome trace.
 struct ChromeTraceOptions {
@@ -72,4 +72,4 @@ STEPTAPE_EXPORT std::vector<Trace> readChromeTrace(const std::string& path,
 /// has several ranks, it is "<host>_rank00003_<pid>. ...".
 STEPTAPE_EXPORT std::string chromeTraceFileName(const Trace& trace);
 
-}  // namespace steptape
+}  // namespace steptape::detail::profile

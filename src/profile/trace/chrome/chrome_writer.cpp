@@ -18,12 +18,12 @@
 namespace steptape {
 namespace {
 
-using detail::ChromeFileState;
-using detail::ChromeProcessWriter;
-using detail::fileBaseNanos;
-using detail::fileProcessIds;
-using detail::jsonString;
-using detail::PhraseText;
+using detail::base::jsonString;
+using detail::profile::ChromeFileState;
+using detail::profile::ChromeProcessWriter;
+using detail::profile::fileBaseNanos;
+using detail::profile::fileProcessIds;
+using detail::profile::PhraseText;
 
 /// Returns the members of the file's object, which describe the first process, because tools that
 /// read them support only one process.
@@ -43,7 +43,7 @@ std::string headText(const std::string& path, ArrayView<const Trace> processes,
   text += "    \"world_size\": " + std::to_string(first.worldSize) + "\n  },\n";
   for (const auto& [key, value] : first.metadata) {
     if (known.insert(key).second) {
-      text += "  " + jsonString(key) + ": " + detail::validJson(value) + ",\n";
+      text += "  " + jsonString(key) + ": " + detail::profile::validJson(value) + ",\n";
     }
   }
   if (known.insert("deviceProperties").second) {
@@ -63,7 +63,7 @@ void writeEvents(const std::string& path, ArrayView<const Trace> processes, Phra
   // ChromeProcessWriter closes the event before its own, so there must be one.
   text->append("{\"name\":\"steptape_version\",\"ph\":\"M\",\"pid\":" + std::to_string(pids[0]) +
                ",\"tid\":0,\"args\":{\"version\":\"" STEPTAPE_VERSION "\"}");
-  const std::vector<std::string> names = detail::fileProcessNames(processes);
+  const std::vector<std::string> names = detail::profile::fileProcessNames(processes);
   file.isOfOne = processes.size() == 1;
   for (std::size_t i = 0; i < processes.size(); ++i) {
     ChromeProcessWriter(processes[i], names[i], pids[i], &file, text).write();
@@ -73,13 +73,13 @@ void writeEvents(const std::string& path, ArrayView<const Trace> processes, Phra
 
 }  // namespace
 
-Status writeChromeTrace(const std::string& path, ArrayView<const Trace> processes,
-                        const ChromeTraceOptions& options) {
+Status detail::profile::writeChromeTrace(const std::string& path, ArrayView<const Trace> processes,
+                                         const detail::profile::ChromeTraceOptions& options) {
   if (processes.size() == 0) {
     return Status(ErrorCode::kInvalidArgument,
                   "cannot write " + path + ": got no process; expected at least one");
   }
-  detail::ReplacementFile file(path);
+  detail::base::ReplacementFile file(path);
   if (Status status = file.open(); !status.ok()) {
     return status;
   }
@@ -92,8 +92,8 @@ Status writeChromeTrace(const std::string& path, ArrayView<const Trace> processe
   return file.appear(/*overwrite=*/true);
 }
 
-std::string chromeTraceFileName(const Trace& trace) {
-  return detail::traceFileStem(trace) + ".pt.trace.json.gz";
+std::string detail::profile::chromeTraceFileName(const Trace& trace) {
+  return detail::profile::traceFileStem(trace) + ".pt.trace.json.gz";
 }
 
 }  // namespace steptape

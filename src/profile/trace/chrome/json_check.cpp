@@ -9,7 +9,7 @@
 #include "base/json_text.h"
 #include "base/text.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 /// Fewer than readChromeTrace() reads: the value will be in other objects.
@@ -56,7 +56,7 @@ class LimitListener {
 
 bool isJson(std::string_view text) {
   // The parser skips a byte order mark, and takes a null character for the end of the text.
-  if (startsWith(text, "\xEF\xBB\xBF") || text.find('\0') != std::string_view::npos) {
+  if (base::startsWith(text, "\xEF\xBB\xBF") || text.find('\0') != std::string_view::npos) {
     return false;
   }
   LimitListener listener;
@@ -68,7 +68,7 @@ bool areJsonMembers(std::string_view text) {
 }
 
 std::string validJson(std::string_view text) {
-  return isJson(text) ? std::string(text) : jsonString(text);
+  return isJson(text) ? std::string(text) : base::jsonString(text);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -6,7 +6,7 @@
 
 #include "steptape/base/export.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 // Traces hold parts of files as JSON. What another format calls a text is checked before it is
 // copied into a JSON file: one wrong value would make the whole file unreadable.
@@ -26,4 +26,4 @@ STEPTAPE_EXPORT bool areJsonMembers(std::string_view text);
 /// Returns `text` if it is JSON, else a JSON string that holds it.
 STEPTAPE_EXPORT std::string validJson(std::string_view text);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

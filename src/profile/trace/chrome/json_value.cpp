@@ -8,7 +8,7 @@
 
 #include "base/json_text.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 /// More than 100 years, and small enough for sums of two to stay in range.
@@ -35,7 +35,7 @@ std::string JsonValue::json() const {
   if (!isString) {
     return text;
   }
-  return jsonString(text);
+  return base::jsonString(text);
 }
 
 std::optional<std::int64_t> JsonValue::integer() const {
@@ -90,4 +90,4 @@ std::optional<std::int64_t> JsonValue::microsToNanos() const {
   return std::llround(*value * 1000);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

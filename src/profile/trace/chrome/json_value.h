@@ -7,7 +7,7 @@
 
 #include "steptape/base/export.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// A value in JSON from another program.
 struct STEPTAPE_EXPORT JsonValue {
@@ -30,4 +30,4 @@ struct JsonMember {
   JsonValue value;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -3,7 +3,7 @@
 
 #include <zlib.h>
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 std::uint32_t extendCrc32(std::uint32_t crc, const char* data, std::size_t size) {
   static const bool kFolds = canFoldCrc32();
@@ -17,4 +17,4 @@ std::uint32_t extendCrc32(std::uint32_t crc, const char* data, std::size_t size)
       ::crc32_z(crc, reinterpret_cast<const unsigned char*>(data), size));
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

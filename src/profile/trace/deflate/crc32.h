@@ -6,7 +6,7 @@
 
 #include "steptape/base/export.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// Extends gzip's checksum, which is 0 for no bytes, over `size` bytes at `data`. If the processor
 /// has carry-less multiplication, it is several times as fast as zlib's.
@@ -18,4 +18,4 @@ std::uint32_t foldCrc32(std::uint32_t crc, const char* data, std::size_t size);
 
 bool canFoldCrc32();
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

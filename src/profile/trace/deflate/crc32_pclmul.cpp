@@ -8,7 +8,7 @@
 
 #include <zlib.h>
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 // A message is a polynomial, and its checksum is the remainder of a division. Four blocks of 128
@@ -70,13 +70,13 @@ std::uint32_t foldCrc32(std::uint32_t crc, const char* data, std::size_t size) {
   return static_cast<std::uint32_t>(::crc32(0xffffffff, rest, sizeof rest));
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile
 
 #else
 
 #include <cstdlib>
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 bool canFoldCrc32() {
   return false;
@@ -86,6 +86,6 @@ std::uint32_t foldCrc32(std::uint32_t /*crc*/, const char* /*data*/, std::size_t
   std::abort();  // never called
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile
 
 #endif

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 // The prefix codes of this library's deflate streams, as tables that are made when the program is
 // compiled.
@@ -144,4 +144,4 @@ inline constexpr DeflateCode kChromeTraceCode =
 inline constexpr DeflateCode kPerfettoTraceCode =
     makeDeflateCode(kPerfettoLiteralBits, kPerfettoDistanceBits);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

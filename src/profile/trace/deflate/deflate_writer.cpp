@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/trace/deflate/deflate_writer.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 /// Returns the code of a code length: four bits, the highest first.
@@ -52,4 +52,4 @@ void DeflateWriter::grow(std::size_t bytes) {
   end_ = buffer_.data() + buffer_.size();
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -10,7 +10,7 @@
 #include "base/little_endian.h"
 #include "profile/trace/deflate/deflate_code.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// Puts a deflate stream together from literals and matches.
 ///
@@ -82,7 +82,7 @@ class DeflateWriter {
       count += code.count;
     }
     void store() {
-      storeLittleEndian64(out, bits);
+      base::storeLittleEndian64(out, bits);
       out += count / 8;
       bits >>= count & ~7u;
       count %= 8;
@@ -109,4 +109,4 @@ class DeflateWriter {
   Cursor at_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

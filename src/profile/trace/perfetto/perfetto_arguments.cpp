@@ -8,7 +8,7 @@
 #include "profile/trace/chrome/chrome_format.h"
 #include "profile/trace/perfetto/perfetto_format.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 namespace annotation = perfetto::annotation;
@@ -16,7 +16,7 @@ namespace annotation = perfetto::annotation;
 template <typename Number>
 std::string varintField(std::uint32_t field, Number value) {
   std::string bytes;
-  appendVarintField(&bytes, field, static_cast<std::uint64_t>(value));
+  events::appendVarintField(&bytes, field, static_cast<std::uint64_t>(value));
   return bytes;
 }
 
@@ -28,7 +28,7 @@ std::string PerfettoArguments::named(std::string_view name) {
 }
 
 void PerfettoArguments::add(std::string_view name, std::string_view value) {
-  appendBytesField(event_, perfetto::event::kAnnotation, named(name).append(value));
+  events::appendBytesField(event_, perfetto::event::kAnnotation, named(name).append(value));
 }
 
 void PerfettoArguments::addInteger(std::string_view name, std::int64_t value) {
@@ -41,7 +41,7 @@ void PerfettoArguments::addNumber(std::string_view name, double value) {
     return addInteger(name, static_cast<std::int64_t>(value));
   }
   std::string field;
-  appendDoubleField(&field, annotation::kDouble, value);
+  events::appendDoubleField(&field, annotation::kDouble, value);
   add(name, field);
 }
 
@@ -51,9 +51,9 @@ void PerfettoArguments::addText(std::string_view name, std::string_view text) {
 
 void PerfettoArguments::beginInteger(std::string_view name, std::size_t valueBytes) {
   std::string bytes = named(name);
-  appendFieldKey(&bytes, annotation::kInteger, WireType::kVarint);
-  appendFieldKey(event_, perfetto::event::kAnnotation, WireType::kLengthDelimited);
-  appendVarint(event_, bytes.size() + valueBytes);
+  events::appendFieldKey(&bytes, annotation::kInteger, events::WireType::kVarint);
+  events::appendFieldKey(event_, perfetto::event::kAnnotation, events::WireType::kLengthDelimited);
+  events::appendVarint(event_, bytes.size() + valueBytes);
   *event_ += bytes;
 }
 
@@ -101,4 +101,4 @@ void PerfettoArguments::addMembers(const std::string& json) {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

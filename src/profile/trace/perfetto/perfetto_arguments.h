@@ -10,7 +10,7 @@
 
 #include "profile/trace/perfetto/perfetto_names.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// Appends arguments to the fields of a TrackEvent. They have the names and values that they have
 /// in a Chrome trace, where lists and objects are texts in JSON.
@@ -41,4 +41,4 @@ class PerfettoArguments {
   PerfettoNames* const names_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -4,21 +4,22 @@
 #include "events/messages/wire_format.h"
 #include "profile/trace/perfetto/perfetto_format.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 std::string perfettoEventHead(std::string_view packetHead, std::string_view eventFields,
                               std::size_t lastBytes, std::size_t timeBytes) {
   std::string fields(packetHead);
-  appendFieldKey(&fields, perfetto::packet::kTrackEvent, WireType::kLengthDelimited);
-  appendVarint(&fields, eventFields.size() + lastBytes);
+  events::appendFieldKey(&fields, perfetto::packet::kTrackEvent,
+                         events::WireType::kLengthDelimited);
+  events::appendVarint(&fields, eventFields.size() + lastBytes);
   fields += eventFields;
   if (lastBytes == 0) {
     fields += perfetto::packet::kTimestampKey;
   }
   const std::size_t keyBytes = lastBytes == 0 ? 0 : 1;
   std::string head;
-  appendFieldKey(&head, perfetto::kTracePacket, WireType::kLengthDelimited);
-  appendVarint(&head, fields.size() + lastBytes + keyBytes + timeBytes);
+  events::appendFieldKey(&head, perfetto::kTracePacket, events::WireType::kLengthDelimited);
+  events::appendVarint(&head, fields.size() + lastBytes + keyBytes + timeBytes);
   return head + fields;
 }
 
@@ -45,4 +46,4 @@ Phrase* PerfettoEventForm::headFor(std::size_t lastBytes, std::size_t timeBytes)
   return &variants_.back().head;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

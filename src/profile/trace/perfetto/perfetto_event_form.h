@@ -11,7 +11,7 @@
 #include "profile/trace/perfetto/perfetto_sequence.h"
 #include "profile/trace/text/phrase_text.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// A varint as bytes.
 class VarintBytes {
@@ -69,4 +69,4 @@ class PerfettoEventForm {
   std::vector<Variant> variants_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

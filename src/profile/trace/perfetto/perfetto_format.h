@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace steptape::detail::perfetto {
+namespace steptape::detail::profile::perfetto {
 
 // The messages of Perfetto's format that a Trace needs, by field number.
 // @source protos/perfetto/trace of https://github.com/google/perfetto
@@ -110,4 +110,4 @@ inline constexpr std::uint32_t kIid = 1;
 inline constexpr std::uint32_t kText = 2;
 }  // namespace interned
 
-}  // namespace steptape::detail::perfetto
+}  // namespace steptape::detail::profile::perfetto

@@ -14,7 +14,7 @@
 #include "profile/trace/perfetto/perfetto_names.h"
 #include "profile/trace/perfetto/perfetto_tracks.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 namespace event = perfetto::event;
@@ -23,9 +23,9 @@ namespace interned = perfetto::interned;
 /// Type, track and begin of the value.
 std::string counterFields(std::uint64_t track) {
   std::string fields;
-  appendVarintField(&fields, event::kType, event::kCounter);
-  appendVarintField(&fields, event::kTrack, track);
-  appendFieldKey(&fields, event::kCounterValue, WireType::kVarint);
+  events::appendVarintField(&fields, event::kType, event::kCounter);
+  events::appendVarintField(&fields, event::kTrack, track);
+  events::appendFieldKey(&fields, event::kCounterValue, events::WireType::kVarint);
   return fields;
 }
 
@@ -74,12 +74,13 @@ class MemoryWriter {
   /// All but the address and the bytes.
   std::string instantFields(const TraceMemoryEvent& memory, std::size_t addressBytes) {
     std::string fields;
-    appendVarintField(&fields, event::kType, event::kInstant);
+    events::appendVarintField(&fields, event::kType, event::kInstant);
     PerfettoNames* const names = sequence_.names();
-    appendVarintField(&fields, event::kCategoryIid,
-                      names->numberOf(interned::kCategories, "cpu_instant_event"));
-    appendVarintField(&fields, event::kNameIid, names->numberOf(interned::kNames, "[memory]"));
-    appendVarintField(&fields, event::kTrack, threadTracks_[memory.thread]);
+    events::appendVarintField(&fields, event::kCategoryIid,
+                              names->numberOf(interned::kCategories, "cpu_instant_event"));
+    events::appendVarintField(&fields, event::kNameIid,
+                              names->numberOf(interned::kNames, "[memory]"));
+    events::appendVarintField(&fields, event::kTrack, threadTracks_[memory.thread]);
     PerfettoArguments arguments(&fields, names);
     arguments.addInteger("Device Type", memory.deviceType);
     arguments.addInteger("Device Id", memory.deviceIndex);
@@ -123,4 +124,4 @@ void writePerfettoMemory(const Trace& trace, std::uint64_t processTrack,
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

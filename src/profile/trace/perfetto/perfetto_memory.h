@@ -9,7 +9,7 @@
 #include "profile/trace/perfetto/perfetto_sequence.h"
 #include "profile/trace/text/phrase_text.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// Writes the memory events of a trace: an instant for each on the track of its thread, and what
 /// the device has allocated and reserved after it as counters of the process.
@@ -17,4 +17,4 @@ void writePerfettoMemory(const Trace& trace, std::uint64_t processTrack,
                          const std::vector<std::uint64_t>& threadTracks, PerfettoFileState* file,
                          PhraseText* text);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

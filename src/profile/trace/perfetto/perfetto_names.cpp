@@ -5,7 +5,7 @@
 #include "events/messages/wire_format.h"
 #include "profile/trace/perfetto/perfetto_format.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 /// Beyond this, texts are written again: a trace whose texts all differ takes no more memory.
@@ -25,11 +25,11 @@ std::uint64_t PerfettoNames::numberOf(std::uint32_t field, std::string_view text
     ++last_;
     bytes_ += known->first.size() + sizeof *known;
     std::string bytes;
-    appendVarintField(&bytes, perfetto::interned::kIid, last_);
-    appendBytesField(&bytes, perfetto::interned::kText, replaceInvalidUtf8(text));
-    appendBytesField(&new_, field, bytes);
+    events::appendVarintField(&bytes, perfetto::interned::kIid, last_);
+    events::appendBytesField(&bytes, perfetto::interned::kText, base::replaceInvalidUtf8(text));
+    events::appendBytesField(&new_, field, bytes);
   }
   return known->second;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// Numbers for the texts of one sequence of packets: a text is written once, and its number after
 /// that.
@@ -31,4 +31,4 @@ class PerfettoNames {
   std::string new_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

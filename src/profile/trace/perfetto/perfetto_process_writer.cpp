@@ -20,7 +20,7 @@
 #include "profile/trace/perfetto/perfetto_tracks.h"
 #include "profile/trace/trace_file.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 namespace event = perfetto::event;
@@ -33,17 +33,17 @@ std::uint64_t unsignedOf(std::int64_t value) {
 /// @param category May be empty.
 std::string namedEvent(std::uint64_t type, std::string_view category, std::string_view name) {
   std::string bytes;
-  appendVarintField(&bytes, event::kType, type);
+  events::appendVarintField(&bytes, event::kType, type);
   if (!category.empty()) {
-    appendBytesField(&bytes, event::kCategory, category);
+    events::appendBytesField(&bytes, event::kCategory, category);
   }
-  appendBytesField(&bytes, event::kName, name);
+  events::appendBytesField(&bytes, event::kName, name);
   return bytes;
 }
 
 std::string typeField(std::uint64_t type) {
   std::string field;
-  appendVarintField(&field, event::kType, type);
+  events::appendVarintField(&field, event::kType, type);
   return field;
 }
 
@@ -100,13 +100,14 @@ void PerfettoProcessWriter::write() {
 
 void PerfettoProcessWriter::writeProcess() {
   std::string process;
-  appendVarintField(&process, track::kPid, unsignedOf(processId_));
-  appendBytesField(&process, track::kProcessName, replaceInvalidUtf8(name_));
-  appendBytesField(&process, track::kProcessLabel, replaceInvalidUtf8(processLabel(trace_)));
+  events::appendVarintField(&process, track::kPid, unsignedOf(processId_));
+  events::appendBytesField(&process, track::kProcessName, base::replaceInvalidUtf8(name_));
+  events::appendBytesField(&process, track::kProcessLabel,
+                           base::replaceInvalidUtf8(processLabel(trace_)));
   std::string descriptor;
-  appendVarintField(&descriptor, track::kUuid, processTrack_);
-  appendBytesField(&descriptor, track::kProcess, process);
-  appendVarintField(&descriptor, track::kOrderRank, unsignedOf(++file_->lastProcess));
+  events::appendVarintField(&descriptor, track::kUuid, processTrack_);
+  events::appendBytesField(&descriptor, track::kProcess, process);
+  events::appendVarintField(&descriptor, track::kOrderRank, unsignedOf(++file_->lastProcess));
 
   PerfettoSequence sequence(processTrack_, descriptor, file_, text_);
   const std::string facts = processFacts(trace_, sequence.names());
@@ -140,22 +141,22 @@ std::string PerfettoProcessWriter::threadDescriptor(std::size_t index) const {
     return trackDescriptor(threadTracks_[index], deviceTracks_.at(thread.device), name);
   }
   std::string fields;
-  appendVarintField(&fields, track::kPid, unsignedOf(processId_));
-  appendVarintField(&fields, track::kTid, thread.id);
-  appendBytesField(&fields, track::kThreadName, replaceInvalidUtf8(name));
+  events::appendVarintField(&fields, track::kPid, unsignedOf(processId_));
+  events::appendVarintField(&fields, track::kTid, thread.id);
+  events::appendBytesField(&fields, track::kThreadName, base::replaceInvalidUtf8(name));
   std::string descriptor;
-  appendVarintField(&descriptor, track::kUuid, threadTracks_[index]);
-  appendBytesField(&descriptor, track::kThread, fields);
-  appendVarintField(&descriptor, track::kOrderRank, index + 1);
+  events::appendVarintField(&descriptor, track::kUuid, threadTracks_[index]);
+  events::appendBytesField(&descriptor, track::kThread, fields);
+  events::appendVarintField(&descriptor, track::kOrderRank, index + 1);
   return descriptor;
 }
 
 /// Viewers show the tracks of a thread that have this name as one, with a row for each.
 std::string PerfettoProcessWriter::overlapDescriptor(std::uint64_t uuid, std::size_t thread) const {
   std::string descriptor;
-  appendVarintField(&descriptor, track::kUuid, uuid);
-  appendVarintField(&descriptor, track::kParent, threadTracks_[thread]);
-  appendBytesField(&descriptor, track::kName, "overlapping spans");
+  events::appendVarintField(&descriptor, track::kUuid, uuid);
+  events::appendVarintField(&descriptor, track::kParent, threadTracks_[thread]);
+  events::appendBytesField(&descriptor, track::kName, "overlapping spans");
   return descriptor;
 }
 
@@ -270,10 +271,10 @@ void PerfettoProcessWriter::writeCounters() {
         continue;  // a gap in the curve
       }
       std::string field;
-      appendDoubleField(&field, event::kDoubleCounterValue, value);
+      events::appendDoubleField(&field, event::kDoubleCounterValue, value);
       form.append(field, unixNanos(time));
     }
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

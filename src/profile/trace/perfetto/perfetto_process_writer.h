@@ -13,7 +13,7 @@
 #include "profile/trace/perfetto/perfetto_slices.h"
 #include "profile/trace/text/phrase_text.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// Writes the tracks and events of one process:
 ///
@@ -61,4 +61,4 @@ class PerfettoProcessWriter {
   std::uint64_t firstFlow_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

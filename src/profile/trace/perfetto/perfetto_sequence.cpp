@@ -4,7 +4,7 @@
 #include "events/messages/wire_format.h"
 #include "profile/trace/perfetto/perfetto_format.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 namespace clocks = perfetto::clocks;
@@ -14,8 +14,8 @@ namespace packet = perfetto::packet;
 
 std::string clockAt(std::uint64_t id, std::int64_t nanos) {
   std::string clock;
-  appendVarintField(&clock, clocks::kId, id);
-  appendVarintField(&clock, clocks::kTimestamp, static_cast<std::uint64_t>(nanos));
+  events::appendVarintField(&clock, clocks::kId, id);
+  events::appendVarintField(&clock, clocks::kTimestamp, static_cast<std::uint64_t>(nanos));
   return clock;
 }
 
@@ -24,28 +24,28 @@ std::string clockAt(std::uint64_t id, std::int64_t nanos) {
 /// them; a Trace does not know them, so they are Unix times as well.
 std::string clockSnapshot(std::int64_t unixNanos) {
   std::string own = clockAt(clocks::kSequence, unixNanos);
-  appendVarintField(&own, clocks::kIsIncremental, 1);
+  events::appendVarintField(&own, clocks::kIsIncremental, 1);
   std::string snapshot;
-  appendBytesField(&snapshot, clocks::kClock, own);
-  appendBytesField(&snapshot, clocks::kClock, clockAt(clocks::kRealTime, unixNanos));
-  appendBytesField(&snapshot, clocks::kClock, clockAt(clocks::kBootTime, unixNanos));
-  appendVarintField(&snapshot, clocks::kPrimary, clocks::kRealTime);
+  events::appendBytesField(&snapshot, clocks::kClock, own);
+  events::appendBytesField(&snapshot, clocks::kClock, clockAt(clocks::kRealTime, unixNanos));
+  events::appendBytesField(&snapshot, clocks::kClock, clockAt(clocks::kBootTime, unixNanos));
+  events::appendVarintField(&snapshot, clocks::kPrimary, clocks::kRealTime);
   return snapshot;
 }
 
 std::string packetDefaults(std::uint64_t trackUuid) {
   std::string ofEvents;
-  appendVarintField(&ofEvents, event::kTrack, trackUuid);
+  events::appendVarintField(&ofEvents, event::kTrack, trackUuid);
   std::string bytes;
-  appendBytesField(&bytes, defaults::kTrackEvent, ofEvents);
-  appendVarintField(&bytes, defaults::kTimestampClock, clocks::kSequence);
+  events::appendBytesField(&bytes, defaults::kTrackEvent, ofEvents);
+  events::appendVarintField(&bytes, defaults::kTimestampClock, clocks::kSequence);
   return bytes;
 }
 
 std::string sequencePart(std::uint64_t id, std::uint64_t flags) {
   std::string part;
-  appendVarintField(&part, packet::kSequenceId, id);
-  appendVarintField(&part, packet::kSequenceFlags, flags);
+  events::appendVarintField(&part, packet::kSequenceId, id);
+  events::appendVarintField(&part, packet::kSequenceFlags, flags);
   return part;
 }
 
@@ -53,8 +53,8 @@ std::string sequencePart(std::uint64_t id, std::uint64_t flags) {
 
 void appendPerfettoPacket(std::string_view fields, PhraseText* text) {
   std::string head;
-  appendFieldKey(&head, perfetto::kTracePacket, WireType::kLengthDelimited);
-  appendVarint(&head, fields.size());
+  events::appendFieldKey(&head, perfetto::kTracePacket, events::WireType::kLengthDelimited);
+  events::appendVarint(&head, fields.size());
   text->append(head);
   text->append(fields);
 }
@@ -65,29 +65,29 @@ PerfettoSequence::PerfettoSequence(std::uint64_t track, std::string_view descrip
   const std::uint64_t id = ++file->lastSequence;
   head_ = sequencePart(id, packet::kNeedsState);
   std::string first = sequencePart(id, packet::kStateCleared);
-  appendVarintField(&first, packet::kIsFirstOfSequence, 1);
-  appendBytesField(&first, packet::kClockSnapshot, clockSnapshot(last_));
+  events::appendVarintField(&first, packet::kIsFirstOfSequence, 1);
+  events::appendBytesField(&first, packet::kClockSnapshot, clockSnapshot(last_));
   appendPerfettoPacket(first, text_);
 
   std::string second = head_;
-  appendBytesField(&second, packet::kDefaults, packetDefaults(track));
+  events::appendBytesField(&second, packet::kDefaults, packetDefaults(track));
   if (!descriptor.empty()) {
-    appendBytesField(&second, packet::kTrackDescriptor, descriptor);
+    events::appendBytesField(&second, packet::kTrackDescriptor, descriptor);
   }
   appendPerfettoPacket(second, text_);
 }
 
 void PerfettoSequence::appendEvent(std::string_view event, std::int64_t unixNanos) {
   std::string fields = head_;
-  appendBytesField(&fields, packet::kTrackEvent, event);
-  appendVarintField(&fields, packet::kTimestamp, advance(unixNanos));
+  events::appendBytesField(&fields, packet::kTrackEvent, event);
+  events::appendVarintField(&fields, packet::kTimestamp, advance(unixNanos));
   appendPerfettoPacket(fields, text_);
 }
 
 void PerfettoSequence::writeNames() {
   std::string fields = head_;
-  appendBytesField(&fields, packet::kInternedData, names_.takeNew());
+  events::appendBytesField(&fields, packet::kInternedData, names_.takeNew());
   appendPerfettoPacket(fields, text_);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

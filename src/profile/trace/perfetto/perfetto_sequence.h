@@ -9,7 +9,7 @@
 #include "profile/trace/perfetto/perfetto_names.h"
 #include "profile/trace/text/phrase_text.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// What the processes of one file have in common.
 struct PerfettoFileState {
@@ -72,4 +72,4 @@ class PerfettoSequence {
   PerfettoNames names_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

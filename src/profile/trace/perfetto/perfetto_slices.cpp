@@ -14,7 +14,7 @@
 #include "profile/trace/perfetto/perfetto_format.h"
 #include "profile/trace/perfetto/perfetto_names.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 namespace event = perfetto::event;
@@ -24,44 +24,44 @@ namespace interned = perfetto::interned;
 constexpr std::size_t kMaxPhraseBytes = std::size_t{8} << 20;
 
 /// The key of a field with a number of 16 to 2047.
-constexpr std::array<char, 2> longKey(std::uint32_t field, WireType type) {
+constexpr std::array<char, 2> longKey(std::uint32_t field, events::WireType type) {
   const std::uint32_t key = field << 3 | static_cast<std::uint32_t>(type);
   return {static_cast<char>(key | 0x80), static_cast<char>(key >> 7)};
 }
 
-constexpr char shortKey(std::uint32_t field, WireType type) {
+constexpr char shortKey(std::uint32_t field, events::WireType type) {
   return static_cast<char>(field << 3 | static_cast<std::uint32_t>(type));
 }
 
 char* putFlow(char* out, PerfettoFlow flow) {
-  constexpr auto kKey = longKey(event::kFlow, WireType::kFixed64);
-  constexpr auto kLastKey = longKey(event::kLastOfFlow, WireType::kFixed64);
+  constexpr auto kKey = longKey(event::kFlow, events::WireType::kFixed64);
+  constexpr auto kLastKey = longKey(event::kLastOfFlow, events::WireType::kFixed64);
   std::memcpy(out, (flow.isEnd ? kLastKey : kKey).data(), 2);
-  storeLittleEndian64(out + 2, flow.id);
+  base::storeLittleEndian64(out + 2, flow.id);
   return out + 10;
 }
 
 char* putValue(char* out, std::uint64_t name, double value) {
   std::string bytes;
-  appendVarintField(&bytes, perfetto::annotation::kNameIid, name);
-  appendDoubleField(&bytes, perfetto::annotation::kDouble, value);
+  events::appendVarintField(&bytes, perfetto::annotation::kNameIid, name);
+  events::appendDoubleField(&bytes, perfetto::annotation::kDouble, value);
   std::string field;
-  appendBytesField(&field, event::kAnnotation, bytes);
+  events::appendBytesField(&field, event::kAnnotation, bytes);
   return std::copy(field.begin(), field.end(), out);
 }
 
 char* putCorrelation(char* out, std::uint64_t name, std::uint32_t correlation) {
   std::string bytes;
-  appendVarintField(&bytes, perfetto::annotation::kNameIid, name);
-  appendVarintField(&bytes, perfetto::annotation::kInteger, std::uint64_t{correlation});
+  events::appendVarintField(&bytes, perfetto::annotation::kNameIid, name);
+  events::appendVarintField(&bytes, perfetto::annotation::kInteger, std::uint64_t{correlation});
   std::string field;
-  appendBytesField(&field, event::kAnnotation, bytes);
+  events::appendBytesField(&field, event::kAnnotation, bytes);
   return std::copy(field.begin(), field.end(), out);
 }
 
 std::string endOfSlice() {
   std::string fields;
-  appendVarintField(&fields, event::kType, event::kSliceEnd);
+  events::appendVarintField(&fields, event::kType, event::kSliceEnd);
   return fields;
 }
 
@@ -87,7 +87,7 @@ struct PerfettoSlices::Numbers {
       out = putFlow(out, flow);
     }
     if (track != 0) {
-      *out++ = shortKey(event::kTrack, WireType::kVarint);
+      *out++ = shortKey(event::kTrack, events::WireType::kVarint);
       out = VarintBytes::put(out, track);
     }
     eventBytes = static_cast<std::size_t>(out - bytes.data());
@@ -140,7 +140,7 @@ void PerfettoSlices::begin(const TraceSpan& span, PerfettoFlow flow, std::uint64
 void PerfettoSlices::end(std::int64_t time, std::uint64_t track) {
   if (track != 0) {
     std::string field;
-    appendVarintField(&field, event::kTrack, track);
+    events::appendVarintField(&field, event::kTrack, track);
     return end_.append(field, trace_.originNanos + time);
   }
   end_.append({}, trace_.originNanos + time);
@@ -182,10 +182,10 @@ Phrase PerfettoSlices::makeBegin(const TraceSpan& span, const Numbers& numbers) 
   const TraceName& name = trace_.names[span.name];
   PerfettoNames* const names = sequence_->names();
   std::string fields;
-  appendVarintField(&fields, event::kType, event::kSliceBegin);
-  appendVarintField(&fields, event::kCategoryIid,
-                    names->numberOf(interned::kCategories, chromeCategoryOf(name)));
-  appendVarintField(&fields, event::kNameIid, names->numberOf(interned::kNames, name.text));
+  events::appendVarintField(&fields, event::kType, event::kSliceBegin);
+  events::appendVarintField(&fields, event::kCategoryIid,
+                            names->numberOf(interned::kCategories, chromeCategoryOf(name)));
+  events::appendVarintField(&fields, event::kNameIid, names->numberOf(interned::kNames, name.text));
   PerfettoArguments arguments(&fields, names);
   arguments.addName(name);
   arguments.addDetails(trace_.details[span.details]);
@@ -203,4 +203,4 @@ Phrase PerfettoSlices::makeBegin(const TraceSpan& span, const Numbers& numbers) 
       perfettoEventHead(sequence_->head(), fields, numbers.eventBytes, numbers.timeBytes));
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -12,7 +12,7 @@
 #include "profile/trace/perfetto/perfetto_sequence.h"
 #include "profile/trace/text/phrase_text.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// An arrow at the begin of a span.
 struct PerfettoFlow {
@@ -65,4 +65,4 @@ class PerfettoSlices {
   Entry* last_ = nullptr;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

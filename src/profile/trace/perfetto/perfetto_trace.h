@@ -8,7 +8,7 @@
 #include "steptape/base/status.h"
 #include "steptape/profile/trace.h"
 
-namespace steptape {
+namespace steptape::detail::profile {
 
 /// How a Perfetto trace is written.
 struct PerfettoTraceOptions {
@@ -45,4 +45,4 @@ inline Status writePerfettoTrace(const std::string& path, const Trace& process,
 /// "<host>_rank00003_<pid>. ...".
 STEPTAPE_EXPORT std::string perfettoTraceFileName(const Trace& trace);
 
-}  // namespace steptape
+}  // namespace steptape::detail::profile

@@ -7,7 +7,7 @@
 
 #include "profile/trace/text/phrase_text.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// A TrackDescriptor. Viewers keep tracks of one parent apart even if they have the same name.
 std::string trackDescriptor(std::uint64_t uuid, std::uint64_t parent, std::string_view name);
@@ -19,4 +19,4 @@ std::string counterDescriptor(std::uint64_t uuid, std::uint64_t parent, std::str
 /// Writes a packet with a descriptor alone.
 void appendTrackPacket(std::string_view descriptor, PhraseText* text);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

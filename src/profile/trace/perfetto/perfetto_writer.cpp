@@ -15,28 +15,30 @@
 namespace steptape {
 namespace {
 
-using detail::PerfettoFileState;
-using detail::PerfettoProcessWriter;
-using detail::PhraseText;
+using detail::profile::PerfettoFileState;
+using detail::profile::PerfettoProcessWriter;
+using detail::profile::PhraseText;
 
 /// The track of the whole file, which says that processes and threads have an order.
 std::string rootPacket() {
-  namespace track = detail::perfetto::track;
+  namespace track = detail::profile::perfetto::track;
   std::string root;
-  detail::appendVarintField(&root, track::kUuid, 0);
-  detail::appendVarintField(&root, track::kProcessOrdering, track::kOrderByRank);
-  detail::appendVarintField(&root, track::kThreadOrdering, track::kOrderByRank);
+  detail::events::appendVarintField(&root, track::kUuid, 0);
+  detail::events::appendVarintField(&root, track::kProcessOrdering, track::kOrderByRank);
+  detail::events::appendVarintField(&root, track::kThreadOrdering, track::kOrderByRank);
   std::string fields;
-  detail::appendBytesField(&fields, detail::perfetto::packet::kTrackDescriptor, root);
+  detail::events::appendBytesField(&fields, detail::profile::perfetto::packet::kTrackDescriptor,
+                                   root);
   return fields;
 }
 
 void writePackets(ArrayView<const Trace> processes, PhraseText* text) {
   PerfettoFileState file;
-  file.baseNanos = detail::fileBaseNanos(processes);
-  const std::vector<std::int64_t> pids = detail::fileProcessIds(processes, &file.processIds);
-  const std::vector<std::string> names = detail::fileProcessNames(processes);
-  detail::appendPerfettoPacket(rootPacket(), text);
+  file.baseNanos = detail::profile::fileBaseNanos(processes);
+  const std::vector<std::int64_t> pids =
+      detail::profile::fileProcessIds(processes, &file.processIds);
+  const std::vector<std::string> names = detail::profile::fileProcessNames(processes);
+  detail::profile::appendPerfettoPacket(rootPacket(), text);
   for (std::size_t i = 0; i < processes.size(); ++i) {
     PerfettoProcessWriter(processes[i], names[i], pids[i], &file, text).write();
   }
@@ -44,16 +46,17 @@ void writePackets(ArrayView<const Trace> processes, PhraseText* text) {
 
 }  // namespace
 
-Status writePerfettoTrace(const std::string& path, ArrayView<const Trace> processes,
-                          const PerfettoTraceOptions& options) {
+Status detail::profile::writePerfettoTrace(const std::string& path,
+                                           ArrayView<const Trace> processes,
+                                           const detail::profile::PerfettoTraceOptions& options) {
   if (processes.size() == 0) {
     return Status(ErrorCode::kInvalidArgument, "cannot write " + path + ": no process to write");
   }
-  detail::ReplacementFile file(path);
+  detail::base::ReplacementFile file(path);
   if (Status status = file.open(); !status.ok()) {
     return status;
   }
-  PhraseText text(&file, options.compress, detail::kPerfettoTraceCode);
+  PhraseText text(&file, options.compress, detail::profile::kPerfettoTraceCode);
   writePackets(processes, &text);
   text.finish();
   if (Status status = file.finish(); !status.ok()) {
@@ -62,8 +65,8 @@ Status writePerfettoTrace(const std::string& path, ArrayView<const Trace> proces
   return file.appear(/*overwrite=*/true);
 }
 
-std::string perfettoTraceFileName(const Trace& trace) {
-  return detail::traceFileStem(trace) + ".pftrace.gz";
+std::string detail::profile::perfettoTraceFileName(const Trace& trace) {
+  return detail::profile::traceFileStem(trace) + ".pftrace.gz";
 }
 
 }  // namespace steptape

@@ -5,7 +5,7 @@
 
 #include "profile/trace/deflate/crc32.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 /// Deflate, without name and time, from an unknown system.
@@ -21,7 +21,7 @@ void Phrase::add(std::string_view part) {
                     static_cast<std::uint32_t>(hash % PhraseText::kPartSlots)});
 }
 
-PhraseText::PhraseText(ReplacementFile* file, bool compress, const DeflateCode& code)
+PhraseText::PhraseText(base::ReplacementFile* file, bool compress, const DeflateCode& code)
     : file_(file),
       compress_(compress),
       buffer_(kBufferBytes + sizeof(std::uint64_t)),
@@ -96,9 +96,9 @@ void PhraseText::finish() {
   const auto size = static_cast<std::uint32_t>(position());  // gzip stores it modulo 2^32
   passOn();
   char trailer[8];
-  storeLittleEndian32(trailer, crc_);
-  storeLittleEndian32(trailer + 4, size);
+  base::storeLittleEndian32(trailer, crc_);
+  base::storeLittleEndian32(trailer + 4, size);
   file_->write({trailer, sizeof trailer});
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -18,7 +18,7 @@
 #include "base/replacement_file.h"
 #include "profile/trace/deflate/deflate_writer.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// Text that occurs repeatedly in one PhraseText. It consists of parts that other phrases may
 /// share.
@@ -51,7 +51,7 @@ class NumberSeries {
   friend class PhraseText;
   std::int64_t high_ = -1;
   std::size_t size_ = 0;
-  std::array<char, kMaxJsonNumber> digits_{};  // of high_
+  std::array<char, base::kMaxJsonNumber> digits_{};  // of high_
 };
 
 /// Writes text to a file, optionally gzipped.
@@ -65,7 +65,8 @@ class STEPTAPE_EXPORT PhraseText {
  public:
   /// @param file Outlives this, and keeps the first failure.
   /// @param code Suits the text.
-  PhraseText(ReplacementFile* file, bool compress, const DeflateCode& code = kChromeTraceCode);
+  PhraseText(base::ReplacementFile* file, bool compress,
+             const DeflateCode& code = kChromeTraceCode);
 
   void append(std::string_view text);
 
@@ -90,12 +91,12 @@ class STEPTAPE_EXPORT PhraseText {
 
   void appendInteger(std::int64_t value) {
     char* const digits = beginDigits();
-    appendDigits(digits, writeJsonInteger(digits, value));
+    appendDigits(digits, base::writeJsonInteger(digits, value));
   }
   /// Appends a number like appendJsonNumber().
   void appendNumber(double value) {
     char* const digits = beginDigits();
-    appendDigits(digits, writeJsonNumber(digits, value));
+    appendDigits(digits, base::writeJsonNumber(digits, value));
   }
   /// Appends nanoseconds as microseconds with three decimals.
   void appendMicros(std::int64_t nanos) {
@@ -105,7 +106,7 @@ class STEPTAPE_EXPORT PhraseText {
       *out++ = '-';
       nanos = -nanos;
     }
-    out = writeJsonInteger(out, nanos / 1000);
+    out = base::writeJsonInteger(out, nanos / 1000);
     appendDigits(digits, writeDecimals(out, static_cast<std::uint32_t>(nanos % 1000)));
   }
 
@@ -137,7 +138,7 @@ class STEPTAPE_EXPORT PhraseText {
   friend class Phrase;
   static constexpr std::size_t kBufferBytes = 192 * 1024;
   static constexpr std::size_t kMaxPhraseBytes = 16 * 1024;
-  static constexpr std::size_t kMaxNumber = 2 * kMaxJsonNumber;
+  static constexpr std::size_t kMaxNumber = 2 * base::kMaxJsonNumber;
   static constexpr std::size_t kPartSlots = 4096;
 
   static char* writeTwoDigits(char* out, std::uint32_t value) {
@@ -154,7 +155,8 @@ class STEPTAPE_EXPORT PhraseText {
   static std::size_t sameBytes(const char* a, const char* b, std::size_t size) {
     std::size_t same = 0;
     while (same < size) {
-      const std::uint64_t difference = loadLittleEndian64(a + same) ^ loadLittleEndian64(b + same);
+      const std::uint64_t difference =
+          base::loadLittleEndian64(a + same) ^ base::loadLittleEndian64(b + same);
       if (difference != 0) {
         same += static_cast<std::size_t>(__builtin_ctzll(difference)) / 8;
         break;
@@ -196,7 +198,7 @@ class STEPTAPE_EXPORT PhraseText {
     if (high != series->high_) {
       series->high_ = high;
       char* const begin = series->digits_.data();
-      series->size_ = static_cast<std::size_t>(writeJsonInteger(begin, high) - begin);
+      series->size_ = static_cast<std::size_t>(base::writeJsonInteger(begin, high) - begin);
     }
     char* const digits = beginDigits();
     std::memcpy(digits, series->digits_.data(), series->digits_.size());
@@ -233,7 +235,7 @@ class STEPTAPE_EXPORT PhraseText {
   void noteParts(Phrase* phrase);
   void passOn();
 
-  ReplacementFile* const file_;
+  base::ReplacementFile* const file_;
   const bool compress_;
   std::vector<char> buffer_;  // bytes that can be repeated, then new bytes
   std::size_t size_ = 0;
@@ -247,4 +249,4 @@ class STEPTAPE_EXPORT PhraseText {
   std::uint32_t crc_ = 0;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -8,7 +8,7 @@
 #include "base/json_text.h"
 #include "profile/trace/chrome/chrome_format.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 /// Maximum memory for a trace whose spans all differ.
@@ -54,9 +54,9 @@ class PhraseBuilder {
 void addName(const TraceName& name, PhraseBuilder* phrase) {
   phrase->add("},\n{\"name\":");
   phrase->endPart();
-  phrase->add(jsonString(name.text));
+  phrase->add(base::jsonString(name.text));
   phrase->endPart();
-  phrase->add(",\"cat\":" + jsonString(chromeCategoryOf(name)));
+  phrase->add(",\"cat\":" + base::jsonString(chromeCategoryOf(name)));
 }
 
 void addArgumentsOfName(const TraceName& name, PhraseBuilder* phrase) {
@@ -84,10 +84,10 @@ void addDetails(const SpanDetails& details, PhraseBuilder* phrase) {
     phrase->endPart();
   }
   if (!details.module.empty()) {
-    phrase->add("\"module\":" + jsonString(details.module) + ',');
+    phrase->add("\"module\":" + base::jsonString(details.module) + ',');
   }
   if (details.flops != 0) {
-    phrase->add("\"flops\":" + jsonNumber(details.flops) + ',');
+    phrase->add("\"flops\":" + base::jsonNumber(details.flops) + ',');
   }
   if (details.bytes != 0) {
     phrase->add("\"bytes\":" + std::to_string(details.bytes) + ',');
@@ -133,4 +133,4 @@ void SpanPhrases::find(std::uint64_t key) {
   last_ = entry;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -8,7 +8,7 @@
 
 #include "profile/trace/text/phrase_text.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// Renders once what events of spans with the same name and details have in common: the start of
 /// the event up to the number of its "External id".
@@ -50,4 +50,4 @@ class SpanPhrases {
   Entry* last_ = nullptr;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

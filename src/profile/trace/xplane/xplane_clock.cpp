@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 XPlaneClock::XPlaneClock(const Trace& trace, std::int64_t originNanos)
     : origin_(originNanos == 0 ? 0 : std::max(originNanos - trace.originNanos, -kMaxNanos)) {
@@ -26,4 +26,4 @@ XPlaneClock::XPlaneClock(const Trace& trace, std::int64_t originNanos)
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -6,7 +6,7 @@
 
 #include "steptape/profile/trace.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// More than three weeks, and small enough for sums of two times not to overflow.
 inline constexpr std::int64_t kMaxXPlanePicos = std::int64_t{1} << 61;
@@ -33,4 +33,4 @@ class XPlaneClock {
   std::int64_t origin_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

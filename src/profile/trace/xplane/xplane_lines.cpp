@@ -6,7 +6,7 @@
 #include <optional>
 #include <queue>
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 /// The spans of a line that are open when the next one starts.
@@ -51,7 +51,7 @@ class SideLines {
 
   /// Returns a line on which no span is open when this span starts.
   /// @param span REQUIRES: does not start before the previous one.
-  XLineEncoder* lineFor(const TraceSpan& span) {
+  events::XLineEncoder* lineFor(const TraceSpan& span) {
     std::size_t line = lines_.size();
     if (!ends_.empty() && ends_.top().first <= span.start) {
       line = ends_.top().second;
@@ -63,14 +63,14 @@ class SideLines {
     return &lines_[line];
   }
 
-  std::vector<XLineEncoder> take() { return std::move(lines_); }
+  std::vector<events::XLineEncoder> take() { return std::move(lines_); }
 
  private:
   using End = std::pair<std::int64_t, std::size_t>;  // when a line becomes free
 
   std::string name_;
   XPlaneLineIds& ids_;
-  std::vector<XLineEncoder> lines_;
+  std::vector<events::XLineEncoder> lines_;
   std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
 };
 
@@ -106,8 +106,8 @@ std::vector<std::vector<XPlaneFlow>> xplaneFlows(const Trace& trace) {
 
 void addXPlaneThread(const TraceThread& thread, const std::string& name,
                      ArrayView<const XPlaneFlow> flows, const XPlaneClock& clock,
-                     XPlaneSpans* spans, XPlaneLineIds* ids, XPlaneEncoder* plane) {
-  XLineEncoder line(ids->ofThread(thread.id), name);
+                     XPlaneSpans* spans, XPlaneLineIds* ids, events::XPlaneEncoder* plane) {
+  events::XLineEncoder line(ids->ofThread(thread.id), name);
   Nesting nesting(clock);
   SideLines sideLines(name + " (detached)", ids);
   const XPlaneFlow* flow = flows.begin();
@@ -129,9 +129,9 @@ void addXPlaneThread(const TraceThread& thread, const std::string& name,
     }
   }
   plane->addLine(std::move(line));
-  for (XLineEncoder& sideLine : sideLines.take()) {
+  for (events::XLineEncoder& sideLine : sideLines.take()) {
     plane->addLine(std::move(sideLine));
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

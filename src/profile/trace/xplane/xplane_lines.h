@@ -15,7 +15,7 @@
 #include "profile/trace/xplane/xplane_clock.h"
 #include "profile/trace/xplane/xplane_spans.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// Numbers of a plane's lines, by which XProf distinguishes and sorts them.
 class XPlaneLineIds {
@@ -42,6 +42,6 @@ std::vector<std::vector<XPlaneFlow>> xplaneFlows(const Trace& trace);
 /// Adds the line of a thread, and lines for those of its spans that do not nest.
 void addXPlaneThread(const TraceThread& thread, const std::string& name,
                      ArrayView<const XPlaneFlow> flows, const XPlaneClock& clock,
-                     XPlaneSpans* spans, XPlaneLineIds* ids, XPlaneEncoder* plane);
+                     XPlaneSpans* spans, XPlaneLineIds* ids, events::XPlaneEncoder* plane);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -10,7 +10,7 @@
 #include "profile/trace/thread_time.h"
 #include "profile/trace/xplane/xprof_names.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 /// Finds the operator that a thread runs at a time; times must not decrease.
@@ -42,7 +42,7 @@ class RunningOperator {
 
 class MemoryLine {
  public:
-  MemoryLine(const Trace& trace, const XPlaneClock& clock, XPlaneEncoder* plane)
+  MemoryLine(const Trace& trace, const XPlaneClock& clock, events::XPlaneEncoder* plane)
       : trace_(trace),
         clock_(clock),
         plane_(*plane),
@@ -80,18 +80,18 @@ class MemoryLine {
     line_.endEvent();
   }
 
-  XLineEncoder take() { return std::move(line_); }
+  events::XLineEncoder take() { return std::move(line_); }
 
  private:
   void add(const char* stat, std::int64_t value) { line_.addStat(plane_.statId(stat), value); }
   void addText(const char* stat, const std::string& text) {
-    line_.addStat(plane_.statId(stat), XStatReference{plane_.statId(text)});
+    line_.addStat(plane_.statId(stat), events::XStatReference{plane_.statId(text)});
   }
 
   const Trace& trace_;
   const XPlaneClock& clock_;
-  XPlaneEncoder& plane_;
-  XLineEncoder line_;
+  events::XPlaneEncoder& plane_;
+  events::XLineEncoder line_;
   const std::int64_t allocation_;
   const std::int64_t deallocation_;
   std::vector<RunningOperator> operators_;             // of each thread
@@ -100,7 +100,8 @@ class MemoryLine {
 
 }  // namespace
 
-XLineEncoder encodeMemoryLine(const Trace& trace, const XPlaneClock& clock, XPlaneEncoder* plane) {
+events::XLineEncoder encodeMemoryLine(const Trace& trace, const XPlaneClock& clock,
+                                      events::XPlaneEncoder* plane) {
   MemoryLine line(trace, clock, plane);
   for (const TraceMemoryEvent& event : trace.memory) {
     line.add(event);
@@ -108,4 +109,4 @@ XLineEncoder encodeMemoryLine(const Trace& trace, const XPlaneClock& clock, XPla
   return line.take();
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -6,9 +6,10 @@
 #include "events/messages/xplane_encoder.h"
 #include "profile/trace/xplane/xplane_clock.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// Encodes the memory events of a trace for XProf's memory page.
-XLineEncoder encodeMemoryLine(const Trace& trace, const XPlaneClock& clock, XPlaneEncoder* plane);
+events::XLineEncoder encodeMemoryLine(const Trace& trace, const XPlaneClock& clock,
+                                      events::XPlaneEncoder* plane);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -20,7 +20,8 @@ std::string fileNameOf(const std::string& hostName) {
 
 }  // namespace
 
-std::string xplanePath(const std::string& logDir, const std::string& session, const Trace& trace) {
+std::string detail::profile::xplanePath(const std::string& logDir, const std::string& session,
+                                        const Trace& trace) {
   std::string name = fileNameOf(trace.hostName);
   if (trace.worldSize > 1) {
     char rank[32];
@@ -30,7 +31,7 @@ std::string xplanePath(const std::string& logDir, const std::string& session, co
   return logDir + "/plugins/profile/" + session + "/" + name + ".xplane.pb";
 }
 
-std::string profileSessionName(std::int64_t unixNanos) {
+std::string detail::profile::profileSessionName(std::int64_t unixNanos) {
   const auto seconds = static_cast<std::time_t>(unixNanos / 1'000'000'000);
   std::tm local{};
   localtime_r(&seconds, &local);

@@ -25,13 +25,13 @@
 namespace steptape {
 namespace {
 
-using detail::startsWith;
+using detail::base::startsWith;
 
 // Larger numbers are not times: the year 2100, and the limit of writeXPlane(). Smaller ones are not
 // Unix times, but times since the start of the profile: the year 2000.
 constexpr std::int64_t kMaxUnixNanos = 4'102'444'800'000'000'000;
 constexpr std::int64_t kMinUnixNanos = 946'684'800'000'000'000;
-constexpr std::int64_t kMaxPicos = detail::kMaxXPlanePicos;
+constexpr std::int64_t kMaxPicos = detail::profile::kMaxXPlanePicos;
 constexpr std::int64_t kMaxBytes = std::int64_t{1} << 60;
 
 bool isIn(std::int64_t number, std::int64_t first, std::int64_t last) {
@@ -40,10 +40,10 @@ bool isIn(std::int64_t number, std::int64_t first, std::int64_t last) {
 
 /// Returns whether it is one of XProf's own lines; see xprof_names.h.
 bool isDerivedLine(std::int64_t id) {
-  return isIn(id, detail::kFirstDerivedLineId, detail::kLastDerivedLineId);
+  return isIn(id, detail::profile::kFirstDerivedLineId, detail::profile::kLastDerivedLineId);
 }
 
-std::int64_t integerOf(const XStatValue& value) {
+std::int64_t integerOf(const detail::events::XStatValue& value) {
   if (const auto* number = std::get_if<std::uint64_t>(&value)) {
     return static_cast<std::int64_t>(*number);
   }
@@ -51,7 +51,7 @@ std::int64_t integerOf(const XStatValue& value) {
   return number != nullptr ? *number : 0;
 }
 
-double numberOf(const XStatValue& value) {
+double numberOf(const detail::events::XStatValue& value) {
   const auto* number = std::get_if<double>(&value);
   return number != nullptr ? *number : static_cast<double>(integerOf(value));
 }
@@ -75,7 +75,7 @@ int deviceOf(std::string_view plane) {
 
 /// Numbers of a plane's stats that a Trace has a place for; -1 if the plane has none.
 struct StatIds {
-  explicit StatIds(const XPlane& plane) {
+  explicit StatIds(const detail::events::XPlane& plane) {
     for (const auto& [id, name] : plane.statNames) {
       byName.emplace(name, id);
     }
@@ -103,8 +103,8 @@ class PlaneReader {
  public:
   /// @param base        The Unix time of the profile's start, for lines with such times.
   /// @param windowStart Start of the window relative to the profile's start, in nanoseconds.
-  PlaneReader(const XPlane& plane, std::int64_t base, std::int64_t windowStart, Trace* trace,
-              Pending* pending)
+  PlaneReader(const detail::events::XPlane& plane, std::int64_t base, std::int64_t windowStart,
+              Trace* trace, Pending* pending)
       : plane_(plane),
         base_(base),
         windowStart_(windowStart),
@@ -114,13 +114,15 @@ class PlaneReader {
         ids_(plane) {}
 
   void read() {
-    for (const XLine& line : plane_.lines) {
-      if (line.id == detail::kMemoryLineId) {
-        forEachEvent(line,
-                     [this](const XEvent& event, std::int64_t start) { addMemory(event, start); });
-      } else if (line.name == detail::kCountersLine) {
-        forEachEvent(line,
-                     [this](const XEvent& event, std::int64_t start) { addCounter(event, start); });
+    for (const detail::events::XLine& line : plane_.lines) {
+      if (line.id == detail::profile::kMemoryLineId) {
+        forEachEvent(line, [this](const detail::events::XEvent& event, std::int64_t start) {
+          addMemory(event, start);
+        });
+      } else if (line.name == detail::profile::kCountersLine) {
+        forEachEvent(line, [this](const detail::events::XEvent& event, std::int64_t start) {
+          addCounter(event, start);
+        });
       } else if (!isDerivedLine(line.id)) {
         addThread(line);
       }
@@ -129,10 +131,10 @@ class PlaneReader {
 
  private:
   template <typename Take>
-  void forEachEvent(const XLine& line, const Take& take) {
-    XEvent event;
+  void forEachEvent(const detail::events::XLine& line, const Take& take) {
+    detail::events::XEvent event;
     for (const std::string_view bytes : line.events) {
-      decodeXEvent(bytes, &event).throwIfError();
+      detail::events::decodeXEvent(bytes, &event).throwIfError();
       if (isIn(timeOf(line), 0, kMaxPicos / 1000) && isIn(event.offsetPicos, 0, kMaxPicos) &&
           isIn(event.durationPicos, 0, kMaxPicos)) {
         take(event, nanos(line, event.offsetPicos));
@@ -143,33 +145,35 @@ class PlaneReader {
   }
 
   /// XProf needs spans that end picoseconds earlier; rounding restores their end.
-  std::int64_t nanos(const XLine& line, std::int64_t picos) const {
+  std::int64_t nanos(const detail::events::XLine& line, std::int64_t picos) const {
     return timeOf(line) + (picos + 500) / 1000 - windowStart_;
   }
 
   /// Returns the time of a line since the start of the profile.
-  std::int64_t timeOf(const XLine& line) const {
+  std::int64_t timeOf(const detail::events::XLine& line) const {
     return line.timestampNanos < kMinUnixNanos ? line.timestampNanos : line.timestampNanos - base_;
   }
 
-  static const XStat* find(const std::vector<XStat>& stats, std::int64_t id) {
+  static const detail::events::XStat* find(const std::vector<detail::events::XStat>& stats,
+                                           std::int64_t id) {
     const auto found =
-        std::find_if(stats.begin(), stats.end(), [&](const XStat& stat) { return stat.id == id; });
+        std::find_if(stats.begin(), stats.end(),
+                     [&](const detail::events::XStat& stat) { return stat.id == id; });
     return found != stats.end() ? &*found : nullptr;
   }
-  std::optional<std::int64_t> integer(const XEvent& event, std::int64_t id) const {
-    const XStat* const stat = find(event.stats, id);
+  std::optional<std::int64_t> integer(const detail::events::XEvent& event, std::int64_t id) const {
+    const detail::events::XStat* const stat = find(event.stats, id);
     return stat != nullptr ? std::optional(integerOf(stat->value)) : std::nullopt;
   }
-  std::string text(const std::vector<XStat>& stats, std::int64_t id) const {
-    const XStat* const stat = find(stats, id);
+  std::string text(const std::vector<detail::events::XStat>& stats, std::int64_t id) const {
+    const detail::events::XStat* const stat = find(stats, id);
     return stat != nullptr ? std::string(plane_.text(*stat)) : "";
   }
 
-  void addThread(const XLine& line) {
+  void addThread(const detail::events::XLine& line) {
     TraceThread thread{static_cast<std::uint64_t>(line.id), line.name, device_, {}};
     bool hasOtherEvents = false;  // other than the thread's own
-    forEachEvent(line, [&](const XEvent& event, std::int64_t start) {
+    forEachEvent(line, [&](const detail::events::XEvent& event, std::int64_t start) {
       const std::int64_t end = nanos(line, event.offsetPicos + event.durationPicos);
       if (addStep(event, start, end - start, line)) {
         hasOtherEvents = true;
@@ -194,7 +198,8 @@ class PlaneReader {
   }
 
   /// @return false if the event is not a step.
-  bool addStep(const XEvent& event, std::int64_t start, std::int64_t duration, const XLine& line) {
+  bool addStep(const detail::events::XEvent& event, std::int64_t start, std::int64_t duration,
+               const detail::events::XLine& line) {
     std::optional<std::int64_t> number = integer(event, stepNumber_);
     if (!number && find(event.stats, stepName_) != nullptr) {
       number = integer(event, group_);
@@ -208,10 +213,10 @@ class PlaneReader {
     return true;
   }
 
-  TraceSpan spanOf(const XEvent& event) {
+  TraceSpan spanOf(const detail::events::XEvent& event) {
     TraceSpan span;
     span.name = nameOf(event.nameId);
-    if (const XStat* const value = find(event.stats, value_)) {
+    if (const detail::events::XStat* const value = find(event.stats, value_)) {
       span.value = numberOf(value->value);
       span.flags |= kHasValue;
     }
@@ -220,7 +225,7 @@ class PlaneReader {
     span.forwardThread = static_cast<std::uint16_t>(integer(event, forwardThread_).value_or(0));
     span.details = detailsOf(event);
     const std::int64_t correlation = integer(event, correlation_).value_or(0);
-    const bool isOwn = !isIn(correlation, 1, detail::kMaxCorrelation - 1);
+    const bool isOwn = !isIn(correlation, 1, detail::profile::kMaxCorrelation - 1);
     span.correlation = isOwn ? 0 : static_cast<std::uint32_t>(correlation);
     return span;
   }
@@ -229,38 +234,40 @@ class PlaneReader {
     const auto [known, isNew] = names_.try_emplace(id, trace_.names.size());
     if (isNew) {
       const auto found = plane_.eventNames.find(id);
-      trace_.names.push_back(
-          traceNameOf(found != plane_.eventNames.end() ? found->second : XEventName()));
+      trace_.names.push_back(traceNameOf(
+          found != plane_.eventNames.end() ? found->second : detail::events::XEventName()));
     }
     return known->second;
   }
 
-  TraceName traceNameOf(const XEventName& name) const {
+  TraceName traceNameOf(const detail::events::XEventName& name) const {
     TraceName result;
     result.text = name.displayName;
     if (result.text.empty()) {
-      const bool isZone = startsWith(name.name, detail::kZonePrefix);
-      result.text = name.name.substr(isZone ? std::string_view(detail::kZonePrefix).size() : 0);
+      const bool isZone = startsWith(name.name, detail::profile::kZonePrefix);
+      result.text =
+          name.name.substr(isZone ? std::string_view(detail::profile::kZonePrefix).size() : 0);
     }
-    const std::string kind = text(name.stats, ids_.of(detail::kKindStat));
+    const std::string kind = text(name.stats, ids_.of(detail::profile::kKindStat));
     result.kind = kindNamed(kind, device_ >= 0 ? SpanKind::kDevice : SpanKind::kZone);
-    result.category = text(name.stats, ids_.of(detail::kCategoryStat));
+    result.category = text(name.stats, ids_.of(detail::profile::kCategoryStat));
     if (kind.empty()) {
-      detail::recognizeKind(&result);
+      detail::profile::recognizeKind(&result);
     }
-    if (const XStat* const color = find(name.stats, ids_.of(detail::kColorStat))) {
+    if (const detail::events::XStat* const color =
+            find(name.stats, ids_.of(detail::profile::kColorStat))) {
       result.color = static_cast<std::uint32_t>(integerOf(color->value));
     }
     return result;
   }
 
-  std::uint32_t detailsOf(const XEvent& event) {
+  std::uint32_t detailsOf(const detail::events::XEvent& event) {
     SpanDetails details;
     details.shapes = text(event.stats, shapes_);
     details.types = text(event.stats, types_);
     details.module = text(event.stats, module_);
     details.arguments = text(event.stats, arguments_);
-    if (const XStat* const flops = find(event.stats, flops_)) {
+    if (const detail::events::XStat* const flops = find(event.stats, flops_)) {
       details.flops = numberOf(flops->value);
     }
     details.bytes = integer(event, bytes_).value_or(0);
@@ -282,16 +289,16 @@ class PlaneReader {
   static void makeJson(SpanDetails* details) {
     for (std::string* const json : {&details->shapes, &details->types}) {
       if (!json->empty()) {
-        *json = detail::validJson(*json);
+        *json = detail::profile::validJson(*json);
       }
     }
-    if (!details->arguments.empty() && !detail::areJsonMembers(details->arguments)) {
-      details->arguments = detail::jsonString(detail::kArgumentsStat) + ": " +
-                           detail::jsonString(details->arguments);
+    if (!details->arguments.empty() && !detail::profile::areJsonMembers(details->arguments)) {
+      details->arguments = detail::base::jsonString(detail::profile::kArgumentsStat) + ": " +
+                           detail::base::jsonString(details->arguments);
     }
   }
 
-  void addMemory(const XEvent& event, std::int64_t time) {
+  void addMemory(const detail::events::XEvent& event, std::int64_t time) {
     const auto name = plane_.eventNames.find(event.nameId);
     if (name == plane_.eventNames.end()) {
       return;
@@ -302,21 +309,22 @@ class PlaneReader {
     };
     TraceMemoryEvent memory;
     memory.time = time;
-    memory.address = static_cast<std::uint64_t>(number(detail::kAddressStat));
-    memory.bytes = bytes(detail::kAllocationStat);
-    if (name->second.name == detail::kDeallocation) {
+    memory.address = static_cast<std::uint64_t>(number(detail::profile::kAddressStat));
+    memory.bytes = bytes(detail::profile::kAllocationStat);
+    if (name->second.name == detail::profile::kDeallocation) {
       memory.bytes = -memory.bytes;
     }
-    memory.totalAllocated = bytes(detail::kAllocatedStat);
-    const std::int64_t available = bytes(detail::kAvailableStat);
+    memory.totalAllocated = bytes(detail::profile::kAllocatedStat);
+    const std::int64_t available = bytes(detail::profile::kAvailableStat);
     memory.totalReserved = available != 0 ? memory.totalAllocated + available : 0;
-    memory.deviceType = static_cast<int>(number(detail::kDeviceTypeStat));
-    memory.deviceIndex = static_cast<int>(number(detail::kDeviceIdStat));
+    memory.deviceType = static_cast<int>(number(detail::profile::kDeviceTypeStat));
+    memory.deviceIndex = static_cast<int>(number(detail::profile::kDeviceIdStat));
     trace_.memory.push_back(memory);
-    pending_.memoryThreads.push_back(static_cast<std::uint64_t>(number(detail::kThreadStat)));
+    pending_.memoryThreads.push_back(
+        static_cast<std::uint64_t>(number(detail::profile::kThreadStat)));
   }
 
-  void addCounter(const XEvent& event, std::int64_t time) {
+  void addCounter(const detail::events::XEvent& event, std::int64_t time) {
     const auto [known, isNew] = counters_.try_emplace(event.nameId, trace_.counters.size());
     if (isNew) {
       const auto name = plane_.eventNames.find(event.nameId);
@@ -328,7 +336,7 @@ class PlaneReader {
     }
   }
 
-  const XPlane& plane_;
+  const detail::events::XPlane& plane_;
   const std::int64_t base_;
   const std::int64_t windowStart_;
   const int device_;
@@ -340,22 +348,22 @@ class PlaneReader {
   std::unordered_map<std::int64_t, std::size_t> counters_;
 
   // Numbers that are compared for each event.
-  const std::int64_t group_ = ids_.of(detail::kGroupStat);
-  const std::int64_t stepName_ = ids_.of(detail::kStepNameStat);
-  const std::int64_t stepNumber_ = ids_.of(detail::kStepNumberStat);
-  const std::int64_t thread_ = ids_.of(detail::kThreadStat);
-  const std::int64_t detachedFrom_ = ids_.of(detail::kDetachedFromStat);
-  const std::int64_t overlap_ = ids_.of(detail::kOverlapStat);
-  const std::int64_t value_ = ids_.of(detail::kValueStat);
-  const std::int64_t correlation_ = ids_.of(detail::kCorrelationStat);
-  const std::int64_t sequence_ = ids_.of(detail::kSequenceStat);
-  const std::int64_t forwardThread_ = ids_.of(detail::kForwardThreadStat);
-  const std::int64_t shapes_ = ids_.of(detail::kShapesStat);
-  const std::int64_t types_ = ids_.of(detail::kTypesStat);
-  const std::int64_t module_ = ids_.of(detail::kModuleStat);
-  const std::int64_t flops_ = ids_.of(detail::kFlopsStat);
-  const std::int64_t bytes_ = ids_.of(detail::kBytesStat);
-  const std::int64_t arguments_ = ids_.of(detail::kArgumentsStat);
+  const std::int64_t group_ = ids_.of(detail::profile::kGroupStat);
+  const std::int64_t stepName_ = ids_.of(detail::profile::kStepNameStat);
+  const std::int64_t stepNumber_ = ids_.of(detail::profile::kStepNumberStat);
+  const std::int64_t thread_ = ids_.of(detail::profile::kThreadStat);
+  const std::int64_t detachedFrom_ = ids_.of(detail::profile::kDetachedFromStat);
+  const std::int64_t overlap_ = ids_.of(detail::profile::kOverlapStat);
+  const std::int64_t value_ = ids_.of(detail::profile::kValueStat);
+  const std::int64_t correlation_ = ids_.of(detail::profile::kCorrelationStat);
+  const std::int64_t sequence_ = ids_.of(detail::profile::kSequenceStat);
+  const std::int64_t forwardThread_ = ids_.of(detail::profile::kForwardThreadStat);
+  const std::int64_t shapes_ = ids_.of(detail::profile::kShapesStat);
+  const std::int64_t types_ = ids_.of(detail::profile::kTypesStat);
+  const std::int64_t module_ = ids_.of(detail::profile::kModuleStat);
+  const std::int64_t flops_ = ids_.of(detail::profile::kFlopsStat);
+  const std::int64_t bytes_ = ids_.of(detail::profile::kBytesStat);
+  const std::int64_t arguments_ = ids_.of(detail::profile::kArgumentsStat);
 };
 
 /// Times of a profile as its file states them, in Unix time; 0: not stated.
@@ -384,9 +392,10 @@ std::string base64(std::string_view bytes) {
 }
 
 /// Returns a stat as JSON. The texts of our own files are JSON, those of others any text.
-std::string jsonOf(const XPlane& plane, const XStat& stat, bool isOurs) {
-  if (const auto* bytes = std::get_if<XStatBytes>(&stat.value)) {
-    return detail::jsonString(base64(bytes->bytes));
+std::string jsonOf(const detail::events::XPlane& plane, const detail::events::XStat& stat,
+                   bool isOurs) {
+  if (const auto* bytes = std::get_if<detail::events::XStatBytes>(&stat.value)) {
+    return detail::base::jsonString(base64(bytes->bytes));
   }
   if (const auto* number = std::get_if<std::uint64_t>(&stat.value)) {
     return std::to_string(*number);
@@ -395,37 +404,37 @@ std::string jsonOf(const XPlane& plane, const XStat& stat, bool isOurs) {
     return std::to_string(*number);
   }
   if (const auto* number = std::get_if<double>(&stat.value)) {
-    return detail::jsonNumber(*number);
+    return detail::base::jsonNumber(*number);
   }
   const std::string_view text = plane.text(stat);
-  return isOurs ? detail::validJson(text) : detail::jsonString(text);
+  return isOurs ? detail::profile::validJson(text) : detail::base::jsonString(text);
 }
 
-StatedTimes readEnvironment(const XPlane& plane, Trace* trace) {
+StatedTimes readEnvironment(const detail::events::XPlane& plane, Trace* trace) {
   StatedTimes times;
-  const bool isOurs = StatIds(plane).of(detail::kWindowStartStat) >= 0;
+  const bool isOurs = StatIds(plane).of(detail::profile::kWindowStartStat) >= 0;
   const auto timeOf = [](std::int64_t number) {
     return std::clamp<std::int64_t>(number, 0, kMaxUnixNanos);
   };
-  for (const XStat& stat : plane.stats) {
+  for (const detail::events::XStat& stat : plane.stats) {
     const auto found = plane.statNames.find(stat.id);
     const std::string name = found != plane.statNames.end() ? found->second : "";
     const std::int64_t number = integerOf(stat.value);
-    if (name == detail::kProfileStartStat) {
+    if (name == detail::profile::kProfileStartStat) {
       times.profileStart = timeOf(number);
-    } else if (name == detail::kWindowStartStat) {
+    } else if (name == detail::profile::kWindowStartStat) {
       times.windowStart = timeOf(number);
-    } else if (name == detail::kProfileStopStat) {
+    } else if (name == detail::profile::kProfileStopStat) {
       times.profileStop = timeOf(number);
-    } else if (name == detail::kRankStat) {
+    } else if (name == detail::profile::kRankStat) {
       trace->rank = static_cast<int>(number);
-    } else if (name == detail::kWorldSizeStat) {
+    } else if (name == detail::profile::kWorldSizeStat) {
       trace->worldSize = static_cast<int>(number);
-    } else if (name == detail::kProcessIdStat) {
+    } else if (name == detail::profile::kProcessIdStat) {
       trace->processId = number;
-    } else if (name == detail::kProcessNameStat) {
+    } else if (name == detail::profile::kProcessNameStat) {
       trace->processName = plane.text(stat);
-    } else if (name == detail::kDroppedStat) {
+    } else if (name == detail::profile::kDroppedStat) {
       trace->dropped += static_cast<std::uint64_t>(number);
     } else {
       trace->metadata.emplace_back(name, jsonOf(plane, stat, isOurs));
@@ -435,10 +444,10 @@ StatedTimes readEnvironment(const XPlane& plane, Trace* trace) {
 }
 
 /// Returns the earliest Unix time of a line, as profilers had them before 2024; 0 if there is none.
-std::int64_t earliestUnixTime(const XSpace& space) {
+std::int64_t earliestUnixTime(const detail::events::XSpace& space) {
   std::int64_t earliest = 0;
-  for (const XPlane& plane : space.planes) {
-    for (const XLine& line : plane.lines) {
+  for (const detail::events::XPlane& plane : space.planes) {
+    for (const detail::events::XLine& line : plane.lines) {
       if (isIn(line.timestampNanos, kMinUnixNanos, kMaxUnixNanos) &&
           (earliest == 0 || line.timestampNanos < earliest)) {
         earliest = line.timestampNanos;
@@ -496,12 +505,12 @@ std::int64_t endOf(const Trace& trace) {
   return end;
 }
 
-Trace traceOf(const XSpace& space) {
+Trace traceOf(const detail::events::XSpace& space) {
   Trace trace;
   Pending pending;
   StatedTimes times;
-  for (const XPlane& plane : space.planes) {
-    if (plane.name == detail::kEnvironmentPlane) {
+  for (const detail::events::XPlane& plane : space.planes) {
+    if (plane.name == detail::profile::kEnvironmentPlane) {
       times = readEnvironment(plane, &trace);
     }
   }
@@ -513,8 +522,8 @@ Trace traceOf(const XSpace& space) {
   const bool hasWindow =
       times.windowStart != 0 && isIn(times.windowStart - times.profileStart, 0, kMaxPicos / 1000);
   trace.originNanos = hasWindow ? times.windowStart : base;
-  for (const XPlane& plane : space.planes) {
-    if (plane.name != detail::kEnvironmentPlane) {
+  for (const detail::events::XPlane& plane : space.planes) {
+    if (plane.name != detail::profile::kEnvironmentPlane) {
       PlaneReader(plane, base, trace.originNanos - base, &trace, &pending).read();
     }
   }
@@ -533,12 +542,12 @@ Trace traceOf(const XSpace& space) {
 /// Reads a file, and inflates it if it is gzipped: no profile begins like that.
 std::string contentOf(const std::string& path) {
   std::string bytes;
-  detail::readWholeFile(path, bytes).throwIfError();
+  detail::base::readWholeFile(path, bytes).throwIfError();
   if (!startsWith(bytes, "\x1f\x8b")) {
     return bytes;
   }
   bytes.clear();
-  detail::GzipFile file(path);
+  detail::base::GzipFile file(path);
   std::vector<char> block(std::size_t{1} << 16);
   while (const std::size_t size = file.readSome(block.data(), block.size())) {
     bytes.append(block.data(), size);
@@ -548,13 +557,13 @@ std::string contentOf(const std::string& path) {
 
 }  // namespace
 
-Trace readXPlane(const std::string& path) {
+Trace detail::profile::readXPlane(const std::string& path) {
   const std::string bytes = contentOf(path);
-  XSpace space;
+  detail::events::XSpace space;
   try {
-    decodeXSpace(bytes, &space).throwIfError();
+    detail::events::decodeXSpace(bytes, &space).throwIfError();
     if (space.planes.empty()) {
-      throw Error(ErrorCode::kDataLoss, detail::gotExpected("no planes", "at least one"));
+      throw Error(ErrorCode::kDataLoss, detail::base::gotExpected("no planes", "at least one"));
     }
     return traceOf(space);
   } catch (const Error& error) {

@@ -12,7 +12,7 @@
 #include "profile/trace/thread_time.h"
 #include "profile/trace/xplane/xprof_names.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 bool isListedAsOperator(SpanKind kind) {
@@ -38,7 +38,7 @@ std::string deviceEventName(const std::string& text) {
                                             {"Memcpy DtoH", "MemcpyDToH"},
                                             {"Memcpy DtoD", "MemcpyDToD"}}};
   for (const Copy& copy : kCopies) {
-    if (startsWith(text, copy.cupti)) {
+    if (base::startsWith(text, copy.cupti)) {
       return copy.xprof;
     }
   }
@@ -73,7 +73,7 @@ std::string kernelDetails(const std::string& arguments) {
 }  // namespace
 
 XPlaneSpans::XPlaneSpans(const Trace& trace, const XPlaneClock& clock, bool isDevice,
-                         XPlaneEncoder* plane)
+                         events::XPlaneEncoder* plane)
     : trace_(trace),
       clock_(clock),
       plane_(*plane),
@@ -89,7 +89,8 @@ XPlaneSpans::XPlaneSpans(const Trace& trace, const XPlaneClock& clock, bool isDe
       flops_(plane->statId(kFlopsStat)),
       bytes_(plane->statId(kBytesStat)) {}
 
-void XPlaneSpans::add(const TraceSpan& span, const XPlaneSpanFacts& facts, XLineEncoder* line) {
+void XPlaneSpans::add(const TraceSpan& span, const XPlaneSpanFacts& facts,
+                      events::XLineEncoder* line) {
   const Name& name = nameOf(span.name);
   const std::int64_t start = clock_.picos(span.start);
   line->beginEvent(name.id, start, facts.endPicos - start);
@@ -144,7 +145,7 @@ std::int64_t XPlaneSpans::stepOf(std::int64_t time) {
   return time < step.start + step.duration ? step.number : -1;
 }
 
-void XPlaneSpans::addDetails(std::uint32_t index, XLineEncoder* line) {
+void XPlaneSpans::addDetails(std::uint32_t index, events::XLineEncoder* line) {
   const SpanDetails& details = trace_.details[index];
   for (const auto& [stat, text] : textsOf(index)) {
     line->addStat(stat, text);
@@ -187,11 +188,12 @@ XPlaneSpans::Name XPlaneSpans::declareDeviceName(const TraceName& name) {
   return declared;
 }
 
-std::vector<XStat> XPlaneSpans::statsOf(const TraceName& name) {
-  std::vector<XStat> stats{
-      {plane_.statId(kKindStat), XStatReference{plane_.statId(spanKindName(name.kind))}}};
+std::vector<events::XStat> XPlaneSpans::statsOf(const TraceName& name) {
+  std::vector<events::XStat> stats{
+      {plane_.statId(kKindStat), events::XStatReference{plane_.statId(spanKindName(name.kind))}}};
   if (!name.category.empty()) {
-    stats.push_back({plane_.statId(kCategoryStat), XStatReference{plane_.statId(name.category)}});
+    stats.push_back(
+        {plane_.statId(kCategoryStat), events::XStatReference{plane_.statId(name.category)}});
   }
   if (name.color != 0) {
     stats.push_back({plane_.statId(kColorStat), std::int64_t{name.color}});
@@ -217,8 +219,8 @@ const XPlaneSpans::Texts& XPlaneSpans::textsOf(std::uint32_t index) {
 
 void XPlaneSpans::addText(const char* stat, std::string_view text, Texts* texts) {
   if (!text.empty()) {
-    texts->emplace_back(plane_.statId(stat), XStatReference{plane_.statId(text)});
+    texts->emplace_back(plane_.statId(stat), events::XStatReference{plane_.statId(text)});
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -13,7 +13,7 @@
 #include "events/messages/xplane_encoder.h"
 #include "profile/trace/xplane/xplane_clock.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 /// Data for XProf that is not in the span itself.
 struct XPlaneSpanFacts {
@@ -27,13 +27,14 @@ struct XPlaneSpanFacts {
 class XPlaneSpans {
  public:
   /// REQUIRES: all arguments outlive this object.
-  XPlaneSpans(const Trace& trace, const XPlaneClock& clock, bool isDevice, XPlaneEncoder* plane);
+  XPlaneSpans(const Trace& trace, const XPlaneClock& clock, bool isDevice,
+              events::XPlaneEncoder* plane);
 
-  void add(const TraceSpan& span, const XPlaneSpanFacts& facts, XLineEncoder* line);
+  void add(const TraceSpan& span, const XPlaneSpanFacts& facts, events::XLineEncoder* line);
 
  private:
   /// Texts of stats; each is stored once, however many events have it.
-  using Texts = std::vector<std::pair<std::int64_t, XStatReference>>;
+  using Texts = std::vector<std::pair<std::int64_t, events::XStatReference>>;
 
   /// Data shared by all spans with one name.
   struct Name {
@@ -45,15 +46,15 @@ class XPlaneSpans {
   const Name& nameOf(std::uint32_t index);
   Name declareHostName(const TraceName& name);
   Name declareDeviceName(const TraceName& name);
-  std::vector<XStat> statsOf(const TraceName& name);
-  void addDetails(std::uint32_t index, XLineEncoder* line);
+  std::vector<events::XStat> statsOf(const TraceName& name);
+  void addDetails(std::uint32_t index, events::XLineEncoder* line);
   const Texts& textsOf(std::uint32_t details);
   std::int64_t stepOf(std::int64_t time);
   void addText(const char* stat, std::string_view text, Texts* texts);
 
   const Trace& trace_;
   const XPlaneClock& clock_;
-  XPlaneEncoder& plane_;
+  events::XPlaneEncoder& plane_;
   const bool isDevice_;
   std::vector<Name> names_;
   std::vector<std::optional<Texts>> details_;
@@ -71,4 +72,4 @@ class XPlaneSpans {
   const std::int64_t bytes_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -8,7 +8,7 @@
 #include "steptape/base/status.h"
 #include "steptape/profile/trace.h"
 
-namespace steptape {
+namespace steptape::detail::profile {
 
 /// Options for writing a profile for XProf.
 struct XPlaneOptions {
@@ -58,4 +58,4 @@ STEPTAPE_EXPORT std::string xplanePath(const std::string& logDir, const std::str
 /// sessions by name, newest first.
 STEPTAPE_EXPORT std::string profileSessionName(std::int64_t unixNanos);
 
-}  // namespace steptape
+}  // namespace steptape::detail::profile

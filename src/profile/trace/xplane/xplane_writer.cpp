@@ -20,11 +20,11 @@
 namespace steptape {
 namespace {
 
-using detail::startsWith;
-using detail::XPlaneClock;
-using detail::XPlaneFlow;
-using detail::XPlaneLineIds;
-using detail::XPlaneSpans;
+using detail::base::startsWith;
+using detail::profile::XPlaneClock;
+using detail::profile::XPlaneFlow;
+using detail::profile::XPlaneLineIds;
+using detail::profile::XPlaneSpans;
 
 /// Returns a name also for a thread without one: the trace viewer would show an empty row name.
 std::string nameOf(const TraceThread& thread) {
@@ -34,12 +34,13 @@ std::string nameOf(const TraceThread& thread) {
   return (thread.device < 0 ? "thread " : "Stream #") + std::to_string(thread.id);
 }
 
-XLineEncoder encodeSteps(const Trace& trace, const XPlaneClock& clock, std::int64_t lineId,
-                         XPlaneEncoder* plane) {
-  const std::int64_t group = plane->statId(detail::kGroupStat);
-  const std::int64_t stepName = plane->statId(detail::kStepNameStat);
-  const std::int64_t thread = plane->statId(detail::kThreadStat);
-  XLineEncoder line(lineId, detail::kStepsLine);
+detail::events::XLineEncoder encodeSteps(const Trace& trace, const XPlaneClock& clock,
+                                         std::int64_t lineId,
+                                         detail::events::XPlaneEncoder* plane) {
+  const std::int64_t group = plane->statId(detail::profile::kGroupStat);
+  const std::int64_t stepName = plane->statId(detail::profile::kStepNameStat);
+  const std::int64_t thread = plane->statId(detail::profile::kThreadStat);
+  detail::events::XLineEncoder line(lineId, detail::profile::kStepsLine);
   for (const TraceStep& step : trace.steps) {
     const std::string number = std::to_string(step.number);
     const std::int64_t start = clock.picos(step.start);
@@ -54,20 +55,21 @@ XLineEncoder encodeSteps(const Trace& trace, const XPlaneClock& clock, std::int6
 }
 
 /// XProf does not show a step that contains no events: an invisible picosecond is sufficient.
-XLineEncoder encodeStepMarks(const Trace& trace, const XPlaneClock& clock, XPlaneEncoder* plane) {
-  const std::int64_t group = plane->statId(detail::kGroupStat);
-  const std::int64_t name = plane->addEventName({detail::kHiddenEvent});
-  XLineEncoder line(detail::kStepMarksLineId, "Step marks");
+detail::events::XLineEncoder encodeStepMarks(const Trace& trace, const XPlaneClock& clock,
+                                             detail::events::XPlaneEncoder* plane) {
+  const std::int64_t group = plane->statId(detail::profile::kGroupStat);
+  const std::int64_t name = plane->addEventName({detail::profile::kHiddenEvent});
+  detail::events::XLineEncoder line(detail::profile::kStepMarksLineId, "Step marks");
   for (const TraceStep& step : trace.steps) {
-    line.beginEvent(name, clock.picos(step.start), detail::kShortestPicos);
+    line.beginEvent(name, clock.picos(step.start), detail::profile::kShortestPicos);
     line.addStat(group, step.number);
     line.endEvent();
   }
   return line;
 }
 
-XLineEncoder encodeCounters(const Trace& trace, const XPlaneClock& clock, std::int64_t id,
-                            XPlaneEncoder* plane) {
+detail::events::XLineEncoder encodeCounters(const Trace& trace, const XPlaneClock& clock,
+                                            std::int64_t id, detail::events::XPlaneEncoder* plane) {
   struct Point {
     std::int64_t time;
     std::int64_t name;
@@ -82,8 +84,8 @@ XLineEncoder encodeCounters(const Trace& trace, const XPlaneClock& clock, std::i
   }
   std::stable_sort(points.begin(), points.end(),
                    [](const Point& a, const Point& b) { return a.time < b.time; });
-  const std::int64_t value = plane->statId(detail::kValueStat);
-  XLineEncoder line(id, detail::kCountersLine);
+  const std::int64_t value = plane->statId(detail::profile::kValueStat);
+  detail::events::XLineEncoder line(id, detail::profile::kCountersLine);
   for (const Point& point : points) {
     line.beginEvent(point.name, clock.picos(point.time), 0);
     line.addStat(value, point.value);
@@ -92,9 +94,9 @@ XLineEncoder encodeCounters(const Trace& trace, const XPlaneClock& clock, std::i
   return line;
 }
 
-XPlaneEncoder encodeHost(const Trace& trace, const XPlaneClock& clock,
-                         const std::vector<std::vector<XPlaneFlow>>& flows) {
-  XPlaneEncoder plane(1, detail::kHostPlane);
+detail::events::XPlaneEncoder encodeHost(const Trace& trace, const XPlaneClock& clock,
+                                         const std::vector<std::vector<XPlaneFlow>>& flows) {
+  detail::events::XPlaneEncoder plane(1, detail::profile::kHostPlane);
   XPlaneSpans spans(trace, clock, /*isDevice=*/false, &plane);
   XPlaneLineIds ids;
   if (!trace.steps.empty()) {
@@ -104,51 +106,53 @@ XPlaneEncoder encodeHost(const Trace& trace, const XPlaneClock& clock,
   for (std::size_t i = 0; i < trace.threads.size(); ++i) {
     if (trace.threads[i].device < 0) {
       const TraceThread& thread = trace.threads[i];
-      detail::addXPlaneThread(thread, nameOf(thread), flows[i], clock, &spans, &ids, &plane);
+      detail::profile::addXPlaneThread(thread, nameOf(thread), flows[i], clock, &spans, &ids,
+                                       &plane);
     }
   }
   if (!trace.counters.empty()) {
     plane.addLine(encodeCounters(trace, clock, ids.next(), &plane));
   }
   if (!trace.memory.empty()) {
-    plane.addLine(detail::encodeMemoryLine(trace, clock, &plane));
+    plane.addLine(detail::profile::encodeMemoryLine(trace, clock, &plane));
   }
   return plane;
 }
 
-XPlaneEncoder encodeDevice(const Trace& trace, int device, std::int64_t planeId,
-                           const XPlaneClock& clock) {
-  XPlaneEncoder plane(planeId, detail::kDevicePlanePrefix + std::to_string(device));
+detail::events::XPlaneEncoder encodeDevice(const Trace& trace, int device, std::int64_t planeId,
+                                           const XPlaneClock& clock) {
+  detail::events::XPlaneEncoder plane(planeId,
+                                      detail::profile::kDevicePlanePrefix + std::to_string(device));
   XPlaneSpans spans(trace, clock, /*isDevice=*/true, &plane);
   XPlaneLineIds ids;
   // If there is a device, XProf takes the steps from this line.
-  plane.addLine(encodeSteps(trace, clock, detail::kDeviceStepsLineId, &plane));
+  plane.addLine(encodeSteps(trace, clock, detail::profile::kDeviceStepsLineId, &plane));
   for (const TraceThread& stream : trace.threads) {
     if (stream.device == device) {
-      detail::addXPlaneThread(stream, nameOf(stream), {}, clock, &spans, &ids, &plane);
+      detail::profile::addXPlaneThread(stream, nameOf(stream), {}, clock, &spans, &ids, &plane);
     }
   }
   return plane;
 }
 
 /// Encodes the data of a Trace that are not events, for readXPlane().
-XPlaneEncoder encodeEnvironment(const Trace& trace, const XPlaneClock& clock,
-                                std::int64_t planeId) {
-  XPlaneEncoder plane(planeId, detail::kEnvironmentPlane);
+detail::events::XPlaneEncoder encodeEnvironment(const Trace& trace, const XPlaneClock& clock,
+                                                std::int64_t planeId) {
+  detail::events::XPlaneEncoder plane(planeId, detail::profile::kEnvironmentPlane);
   const std::int64_t start = trace.originNanos + clock.origin();
-  plane.addStat(detail::kProfileStartStat, static_cast<std::uint64_t>(start));
-  plane.addStat(detail::kProfileStopStat,
+  plane.addStat(detail::profile::kProfileStartStat, static_cast<std::uint64_t>(start));
+  plane.addStat(detail::profile::kProfileStopStat,
                 static_cast<std::uint64_t>(trace.originNanos + trace.duration));
-  plane.addStat(detail::kWindowStartStat, static_cast<std::uint64_t>(trace.originNanos));
-  plane.addStat(detail::kRankStat, std::int64_t{trace.rank});
-  plane.addStat(detail::kWorldSizeStat, std::int64_t{trace.worldSize});
-  plane.addStat(detail::kProcessIdStat, trace.processId);
-  plane.addStat(detail::kProcessNameStat, trace.processName);
-  plane.addStat(detail::kDroppedStat, trace.dropped);
+  plane.addStat(detail::profile::kWindowStartStat, static_cast<std::uint64_t>(trace.originNanos));
+  plane.addStat(detail::profile::kRankStat, std::int64_t{trace.rank});
+  plane.addStat(detail::profile::kWorldSizeStat, std::int64_t{trace.worldSize});
+  plane.addStat(detail::profile::kProcessIdStat, trace.processId);
+  plane.addStat(detail::profile::kProcessNameStat, trace.processName);
+  plane.addStat(detail::profile::kDroppedStat, trace.dropped);
   for (const auto& [key, value] : trace.metadata) {
     // A name of the stats above would replace what they state.
-    if (key != detail::kProfileStartStat && key != detail::kProfileStopStat &&
-        !startsWith(key, detail::kOwnStatPrefix)) {
+    if (key != detail::profile::kProfileStartStat && key != detail::profile::kProfileStopStat &&
+        !startsWith(key, detail::profile::kOwnStatPrefix)) {
       plane.addStat(key, value);
     }
   }
@@ -161,10 +165,11 @@ std::string droppedMessage(const Trace& trace) {
          " spans: the profile does not show all that happened";
 }
 
-XSpaceEncoder encodeTrace(const Trace& trace, const XPlaneOptions& options) {
+detail::events::XSpaceEncoder encodeTrace(const Trace& trace,
+                                          const detail::profile::XPlaneOptions& options) {
   const XPlaneClock clock(trace, options.originNanos);
-  XSpaceEncoder space;
-  space.addPlane(encodeHost(trace, clock, detail::xplaneFlows(trace)));
+  detail::events::XSpaceEncoder space;
+  space.addPlane(encodeHost(trace, clock, detail::profile::xplaneFlows(trace)));
   std::set<int> devices;
   for (const TraceThread& thread : trace.threads) {
     if (thread.device >= 0) {
@@ -187,15 +192,16 @@ XSpaceEncoder encodeTrace(const Trace& trace, const XPlaneOptions& options) {
 
 }  // namespace
 
-Status writeXPlane(const std::string& path, const Trace& trace, const XPlaneOptions& options) {
-  if (Status status = detail::createDirectoriesOf(path); !status.ok()) {
+Status detail::profile::writeXPlane(const std::string& path, const Trace& trace,
+                                    const detail::profile::XPlaneOptions& options) {
+  if (Status status = detail::base::createDirectoriesOf(path); !status.ok()) {
     return status;
   }
-  detail::ReplacementFile file(path);
+  detail::base::ReplacementFile file(path);
   if (Status status = file.open(); !status.ok()) {
     return status;
   }
-  const XSpaceEncoder space = encodeTrace(trace, options);
+  const detail::events::XSpaceEncoder space = encodeTrace(trace, options);
   for (const std::string& piece : space.pieces()) {
     file.write(piece);
   }

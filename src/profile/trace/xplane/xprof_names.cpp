@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 namespace {
 
 constexpr std::string_view kLower = "abcdefghijklmnopqrstuvwxyz";
@@ -27,14 +27,14 @@ bool needsPrefix(std::string_view name) {
   const bool startsWell = !name.empty() && (isLetterOrDigit(name[0]) || name[0] == '.');
   return !startsWell ||
          std::any_of(kMeanings.begin(), kMeanings.end(),
-                     [&](std::string_view start) { return startsWith(name, start); });
+                     [&](std::string_view start) { return base::startsWith(name, start); });
 }
 
 std::string nameOf(std::string_view text) {
   std::string name;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const std::string_view rest = text.substr(i);
-    if (startsWith(rest, "::") || startsWith(rest, ": ")) {
+    if (base::startsWith(rest, "::") || base::startsWith(rest, ": ")) {
       name += rest[1] == ':' ? '.' : '/';
       ++i;
     } else {
@@ -65,4 +65,4 @@ std::string xprofOperatorName(std::string_view text) {
   return name + ":" + typeOf(name);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

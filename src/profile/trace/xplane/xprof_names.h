@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace steptape::detail {
+namespace steptape::detail::profile {
 
 // Names and numbers by which XProf recognizes parts of a profile. If its sources do not define
 // their interpretation, it was found by experiment with XProf 2.24.2.
@@ -95,4 +95,4 @@ inline constexpr char kDroppedStat[] = "steptape.dropped_spans";
 /// steps.
 std::string xprofOperatorName(std::string_view text);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::profile

@@ -50,7 +50,7 @@ at::Tensor SyncBatchNormImpl::forward(const at::Tensor& input) {
                                                      /*training=*/!options.track_running_stats(),
                                                      /*momentum=*/0, options.eps());
   }
-  detail::RunningStatistics running;
+  detail::train::RunningStatistics running;
   if (options.track_running_stats()) {
     num_batches_tracked += 1;
     running.mean = running_mean;
@@ -58,7 +58,7 @@ at::Tensor SyncBatchNormImpl::forward(const at::Tensor& input) {
     running.momentum = options.momentum().has_value() ? options.momentum().value()
                                                       : 1.0 / num_batches_tracked.item<double>();
   }
-  return detail::syncBatchNorm(input, weight, bias, options.eps(), running, world_);
+  return detail::train::syncBatchNorm(input, weight, bias, options.eps(), running, world_);
 }
 
 void SyncBatchNormImpl::pretty_print(std::ostream& stream) const {

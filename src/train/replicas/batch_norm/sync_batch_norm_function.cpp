@@ -18,7 +18,7 @@
 #include <ATen/ops/zeros.h>
 #include <torch/autograd.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 using torch::autograd::AutogradContext;
@@ -202,4 +202,4 @@ at::Tensor syncBatchNorm(const at::Tensor& input, const at::Tensor& weight, cons
       bias.defined() ? bias : at::zeros({input.size(1)}, options), eps, running, world);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

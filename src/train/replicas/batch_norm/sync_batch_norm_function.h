@@ -7,7 +7,7 @@
 
 #include <ATen/core/Tensor.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Statistics of the batches, kept for evaluation; undefined tensors: none.
 struct RunningStatistics {
@@ -24,4 +24,4 @@ at::Tensor syncBatchNorm(const at::Tensor& input, const at::Tensor& weight, cons
                          double eps, const RunningStatistics& running,
                          const std::shared_ptr<Communicator>& world);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -15,7 +15,7 @@ namespace torch::optim {
 class Optimizer;
 }
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// A method to average the gradients of all ranks: through memory that the ranks of a node share,
 /// or by messages.
@@ -99,4 +99,4 @@ std::unique_ptr<GradientExchange> makeMessageExchange(std::vector<GradientSlot>&
                                                       const GradientSyncOptions& options,
                                                       const std::string& note = {});
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -6,7 +6,7 @@
 
 #include <ATen/ops/from_blob.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 constexpr std::int64_t kCacheLine = 64;
@@ -90,4 +90,4 @@ void showAsGradient(const GradientSlot& slot) {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

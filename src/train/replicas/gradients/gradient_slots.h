@@ -9,7 +9,7 @@
 
 #include <ATen/core/Tensor.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// The gradient of a parameter after backward(). Of several ranks' states, the largest one counts.
 enum class GradientState : std::uint8_t { kNone = 0, kDense = 1, kSparse = 2 };
@@ -69,4 +69,4 @@ void withElementType(at::ScalarType type, Function&& function) {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -25,14 +25,15 @@
 namespace steptape {
 namespace {
 
-using detail::GradientExchange;
-using detail::GradientSlot;
-using detail::GradientState;
+using detail::train::GradientExchange;
+using detail::train::GradientSlot;
+using detail::train::GradientState;
 
 void checkParameter(const std::string& name, const at::Tensor& parameter) {
-  if (!detail::averagedType(parameter.scalar_type())) {
-    detail::reject(std::string("type ") + at::toString(parameter.scalar_type()),
-                   detail::kAveragedTypes, "GradientSync: gradient of " + detail::quoted(name));
+  if (!detail::train::averagedType(parameter.scalar_type())) {
+    detail::base::reject(std::string("type ") + at::toString(parameter.scalar_type()),
+                         detail::train::kAveragedTypes,
+                         "GradientSync: gradient of " + detail::base::quoted(name));
   }
 }
 
@@ -46,8 +47,8 @@ std::vector<GradientSlot> slotsOf(const torch::OrderedDict<std::string, at::Tens
     }
     checkParameter(item.key(), item.value());
     if (!known.insert(item.value().unsafeGetTensorImpl()).second) {
-      detail::reject("a parameter twice", "each parameter once",
-                     "GradientSync: " + detail::quoted(item.key()));
+      detail::base::reject("a parameter twice", "each parameter once",
+                           "GradientSync: " + detail::base::quoted(item.key()));
     }
     slots.push_back({item.key(), item.value(), 0, 0, {}});
   }
@@ -80,17 +81,20 @@ class LoneExchange final : public GradientExchange {
   }
   void collect(double scale) override { scaleBy(scale); }
   double sumOfSquares(const std::vector<at::Tensor>& /*sparse*/) override {
-    return detail::sumOfSquares(gradients(), world_);
+    return detail::train::sumOfSquares(gradients(), world_);
   }
   at::Tensor deviceSumOfSquares(const std::vector<at::Tensor>& /*sparse*/) override {
     const std::vector<at::Tensor> all = gradients();
-    return all.empty() || all.front().is_cpu() ? at::Tensor() : detail::deviceSumOfSquares(all);
+    return all.empty() || all.front().is_cpu() ? at::Tensor()
+                                               : detail::train::deviceSumOfSquares(all);
   }
-  void scaleBy(double factor) override { detail::multiply(gradients(), factor); }
-  void scaleOnDevice(const at::Tensor& factor) override { detail::multiply(gradients(), factor); }
+  void scaleBy(double factor) override { detail::train::multiply(gradients(), factor); }
+  void scaleOnDevice(const at::Tensor& factor) override {
+    detail::train::multiply(gradients(), factor);
+  }
   void distribute() override {}
   GradientState stateOf(std::size_t slot) const override {
-    return detail::gradientStateOf(slots_[slot]);
+    return detail::train::gradientStateOf(slots_[slot]);
   }
   double waitSeconds() const override { return 0; }
   std::string describe() const override { return "one rank, nothing to exchange"; }
@@ -120,8 +124,8 @@ std::unique_ptr<GradientExchange> chooseExchange(std::vector<GradientSlot>& slot
     return std::make_unique<LoneExchange>(slots, *world);
   }
   return mayShareMemory(slots, options, *world)
-             ? detail::makeSharedExchange(slots, world, options)
-             : detail::makeMessageExchange(slots, world, options);
+             ? detail::train::makeSharedExchange(slots, world, options)
+             : detail::train::makeMessageExchange(slots, world, options);
 }
 
 }  // namespace
@@ -135,14 +139,14 @@ class GradientSync::Impl {
         passes_(options.accumulationSteps),
         limit_(options.maxNorm),
         ranksWithData_(world_->size()) {
-    detail::checkOptions(options_);
+    detail::train::checkOptions(options_);
     slots_ = slotsOf(parameters);
-    detail::TensorSchema schema;
+    detail::train::TensorSchema schema;
     for (const auto& item : parameters) {
       schema.add(item.key(), item.value());
     }
     schema.checkSameOnAllRanks(*world_, "GradientSync");
-    detail::schemaOf(options_).checkSameOnAllRanks(*world_, "GradientSync", "option");
+    detail::train::schemaOf(options_).checkSameOnAllRanks(*world_, "GradientSync", "option");
     exchange_ = chooseExchange(slots_, world_, options_);
   }
 
@@ -277,7 +281,7 @@ class GradientSync::Impl {
     }
     std::vector<std::uint8_t> states;
     for (const GradientSlot& slot : slots_) {
-      states.push_back(static_cast<std::uint8_t>(detail::gradientStateOf(slot)));
+      states.push_back(static_cast<std::uint8_t>(detail::train::gradientStateOf(slot)));
     }
     world_->allreduce(ArrayView<std::uint8_t>(states), ReduceOp::kMax);
     for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
@@ -296,8 +300,8 @@ class GradientSync::Impl {
   /// updated at different rates. Collective for the first call.
   void compareOptimizers(const torch::optim::Optimizer& optimizer) {
     if (world_->size() > 1 && compared_ != &optimizer) {
-      detail::schemaWithOptionsOf(optimizer).checkSameOnAllRanks(*world_, "GradientSync",
-                                                                 "optimizer");
+      detail::train::schemaWithOptionsOf(optimizer).checkSameOnAllRanks(*world_, "GradientSync",
+                                                                        "optimizer");
       compared_ = &optimizer;
     }
   }
@@ -309,7 +313,7 @@ class GradientSync::Impl {
       return;
     }
     const std::string note = "; no shared memory: " + why;
-    exchange_ = detail::makeMessageExchange(slots_, world_, options_, note);
+    exchange_ = detail::train::makeMessageExchange(slots_, world_, options_, note);
     logFromRoot(*world_, "steptape: gradients travel as messages" + note + "\n", std::cerr);
     exchange_->layOut(dense_, why);
   }
@@ -323,7 +327,7 @@ class GradientSync::Impl {
   void collect() {
     exchange_->collect(scale());
     for (const std::size_t index : sparse_) {
-      detail::exchangeSparseGradient(slots_[index], *world_, scale());
+      detail::train::exchangeSparseGradient(slots_[index], *world_, scale());
     }
     if (limit_.isSet()) {
       const std::vector<at::Tensor> sparse = sparseGradients();
@@ -331,11 +335,11 @@ class GradientSync::Impl {
       if (onDevice.defined()) {
         const at::Tensor factor = limit_.factorFor(onDevice);
         exchange_->scaleOnDevice(factor);
-        detail::multiply(sparse, factor);
+        detail::train::multiply(sparse, factor);
       } else {
         const double factor = limit_.factorFor(exchange_->sumOfSquares(sparse));
         exchange_->scaleBy(factor);
-        detail::multiply(sparse, factor);
+        detail::train::multiply(sparse, factor);
       }
     }
   }
@@ -360,7 +364,7 @@ class GradientSync::Impl {
       if (state == GradientState::kNone) {
         gradient.reset();
       } else if (options_.gradientAsBucketView || !gradient.defined() || gradient.is_sparse()) {
-        detail::showAsGradient(slot);
+        detail::train::showAsGradient(slot);
       } else {
         gradient.detach().copy_(slot.gradient);
       }
@@ -372,7 +376,7 @@ class GradientSync::Impl {
   void dropGradients() {
     for (const std::size_t index : dense_) {
       const GradientSlot& slot = slots_[index];
-      if (!detail::liesInItsPlace(slot)) {
+      if (!detail::train::liesInItsPlace(slot)) {
         slot.parameter.mutable_grad().reset();
       }
     }
@@ -399,7 +403,7 @@ class GradientSync::Impl {
   bool isTakenOver_ = false;  // the exchange makes the optimizer's steps
 
   PassCounter passes_;
-  detail::NormLimit limit_;
+  detail::train::NormLimit limit_;
   bool hasData_ = true;
   int ranksWithData_;
   bool keepGradients_ = false;

@@ -7,7 +7,7 @@
 
 #include "steptape/base/error.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 [[noreturn]] void throwOutOfRange(const char* option, const std::string& got, const char* wanted) {
@@ -58,4 +58,4 @@ TensorSchema schemaOf(const GradientSyncOptions& options) {
   return schema;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

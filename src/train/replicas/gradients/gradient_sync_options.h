@@ -5,7 +5,7 @@
 
 #include "train/replicas/model/tensor_schema.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// @throws Error(kInvalidArgument) with the option that is out of range.
 void checkOptions(const GradientSyncOptions& options);
@@ -13,4 +13,4 @@ void checkOptions(const GradientSyncOptions& options);
 /// Returns the options that must be equal on all ranks, one per line.
 TensorSchema schemaOf(const GradientSyncOptions& options);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

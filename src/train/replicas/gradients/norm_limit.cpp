@@ -12,7 +12,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/stack.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 constexpr double kEpsilon = 1e-6;
@@ -91,4 +91,4 @@ void multiply(const std::vector<at::Tensor>& gradients, const at::Tensor& factor
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

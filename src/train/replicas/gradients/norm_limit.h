@@ -10,7 +10,7 @@
 #include <ATen/core/Tensor.h>
 #include <c10/core/Event.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Returns the squared Euclidean norm of all gradients, which every rank has. Returns the root's
 /// value on every rank, because the order of additions depends on the number of threads, which may
@@ -50,4 +50,4 @@ void multiply(const std::vector<at::Tensor>& gradients, double factor);
 /// Multiplies the gradients by one element on their device; the host does not wait.
 void multiply(const std::vector<at::Tensor>& gradients, const at::Tensor& factor);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

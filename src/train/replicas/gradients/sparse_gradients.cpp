@@ -11,7 +11,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/sparse_coo_tensor.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 /// Rows of a gradient and their indices, in main memory.
@@ -105,4 +105,4 @@ void exchangeSparseGradient(const GradientSlot& slot, Communicator& world, doubl
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -5,7 +5,7 @@
 
 #include "train/replicas/gradients/gradient_slots.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Replaces every rank's sparse gradient by the sum of all ranks' gradients, times `scale`:
 /// coalesced, and bit-identical on all ranks. A dense gradient is made sparse first; a rank without
@@ -14,4 +14,4 @@ namespace steptape::detail {
 /// @cost Two allgathers, of the indices and of the values.
 void exchangeSparseGradient(const GradientSlot& slot, Communicator& world, double scale);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -11,13 +11,13 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 DType wireTypeOf(at::ScalarType type) {
   const std::optional<DType> wire = averagedType(type);
   if (!wire) {
-    reject(std::string("type ") + at::toString(type), kAveragedTypes, "gradients");
+    base::reject(std::string("type ") + at::toString(type), kAveragedTypes, "gradients");
   }
   return *wire;
 }
@@ -108,4 +108,4 @@ void CompressedBucket::decompress() {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

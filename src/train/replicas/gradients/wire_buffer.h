@@ -8,7 +8,7 @@
 
 #include <ATen/core/Tensor.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Returns the type in which tensors are sent and averaged; none if they have no mean.
 std::optional<DType> averagedType(at::ScalarType type);
@@ -67,4 +67,4 @@ class CompressedBucket {
   WireBuffer wire_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

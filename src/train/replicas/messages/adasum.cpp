@@ -8,7 +8,7 @@
 #include <c10/util/BFloat16.h>
 #include <c10/util/Half.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 // Independent sums: in a single sum, each addition would wait for the previous one.
@@ -172,4 +172,4 @@ void AdasumChain::combine() {
   });
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

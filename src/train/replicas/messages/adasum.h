@@ -11,7 +11,7 @@
 
 #include "train/replicas/messages/bucket_chain.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Combines two gradients of a parameter into `result`, which may be one of them: reduces each by
 /// half of its projection on the other. Orthogonal gradients are added, and equal ones stay
@@ -76,4 +76,4 @@ class AdasumChain final : public BucketChain {
   std::vector<std::string> ofBoth_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

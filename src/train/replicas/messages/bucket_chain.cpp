@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/replicas/messages/bucket_chain.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 BucketSum::BucketSum(const GradientBucket& bucket, Communicator& world,
                      const GradientSyncOptions& options)
@@ -26,4 +26,4 @@ std::optional<ChainLink> BucketSum::advanceBucket() {
       world_.allreduceAsync(compressed_.wire().elements(), ReduceOp::kSum, collective_), true};
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

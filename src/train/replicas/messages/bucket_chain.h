@@ -12,7 +12,7 @@
 
 #include <c10/core/StreamGuard.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// A chain that replaces a bucket's content by a combination over the ranks.
 class BucketChain : public CollectiveChain {
@@ -55,4 +55,4 @@ class BucketSum final : public BucketChain {
   bool isUnderWay_ = false;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 constexpr std::size_t kMostUnderWay = 2;
@@ -81,4 +81,4 @@ void ChainQueue::giveUp() noexcept {
   underWay_.clear();
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

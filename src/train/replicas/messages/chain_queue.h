@@ -7,7 +7,7 @@
 
 #include "steptape/ranks/collective.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// A collective that a chain has started.
 struct ChainLink {
@@ -73,4 +73,4 @@ class ChainQueue {
   std::exception_ptr error_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

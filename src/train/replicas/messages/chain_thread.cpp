@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 /// Maximum sleep; a notification ends it earlier.
@@ -19,7 +19,7 @@ ChainThread::ChainThread() : thread_([this] { run(); }) {}
 
 ChainThread::~ChainThread() {
   {
-    const MutexLock lock(mutex_);
+    const base::MutexLock lock(mutex_);
     isEnding_ = true;
   }
   changed_.notifyAll();
@@ -28,7 +28,7 @@ ChainThread::~ChainThread() {
 
 void ChainThread::push(CollectiveChain& chain) {
   {
-    const MutexLock lock(mutex_);
+    const base::MutexLock lock(mutex_);
     pushed_.push_back(&chain);
     isIdle_ = false;
   }
@@ -36,7 +36,7 @@ void ChainThread::push(CollectiveChain& chain) {
 }
 
 void ChainThread::finish() {
-  const MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   // Ends because every collective has a timeout.
   while (!isIdle_) {
     changed_.waitUntil(mutex_, nextLook());
@@ -51,7 +51,7 @@ void ChainThread::run() {
 }
 
 bool ChainThread::takeWork() {
-  const MutexLock lock(mutex_);
+  const base::MutexLock lock(mutex_);
   while (!isEnding_) {
     for (CollectiveChain* const chain : pushed_) {
       queue_.push(*chain);
@@ -67,4 +67,4 @@ bool ChainThread::takeWork() {
   return false;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -7,7 +7,7 @@
 #include "base/mutex.h"
 #include "train/replicas/messages/chain_queue.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// A thread that executes chains of collectives, in the order in which they were pushed. It sleeps
 /// while there are none.
@@ -35,8 +35,8 @@ class ChainThread {
   /// @return false when the thread must end.
   bool takeWork();
 
-  Mutex mutex_;
-  CondVar changed_;
+  base::Mutex mutex_;
+  base::CondVar changed_;
   std::vector<CollectiveChain*> pushed_ STEPTAPE_GUARDED_BY(mutex_);
   bool isIdle_ STEPTAPE_GUARDED_BY(mutex_) = true;
   bool isEnding_ STEPTAPE_GUARDED_BY(mutex_) = false;
@@ -44,4 +44,4 @@ class ChainThread {
   std::thread thread_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

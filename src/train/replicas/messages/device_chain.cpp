@@ -15,21 +15,21 @@
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 /// A GPU finishes its own work: there is no other time limit.
 constexpr std::chrono::hours kForever{24 * 365};
 
 /// A point in the work of a stream.
-class StreamPoint final : public PendingCollective {
+class StreamPoint final : public ranks::PendingCollective {
  public:
   explicit StreamPoint(const c10::Stream& stream) : event_(stream.device_type()) {
     event_.record(stream);
   }
   bool poll() override { return event_.query(); }
   void wait() override {
-    PollPause pause(kForever);
+    ranks::PollPause pause(kForever);
     while (!event_.query()) {
       pause.next();
     }
@@ -39,13 +39,13 @@ class StreamPoint final : public PendingCollective {
   c10::Event event_;
 };
 
-DeviceExchange::Part partIn(const at::Tensor& tensor) {
+ranks::DeviceExchange::Part partIn(const at::Tensor& tensor) {
   return {tensor.data_ptr(), tensor.nbytes()};
 }
 
 }  // namespace
 
-DeviceChain::DeviceChain(const GradientBucket& bucket, DeviceExchange& exchange,
+DeviceChain::DeviceChain(const GradientBucket& bucket, ranks::DeviceExchange& exchange,
                          const Communicator& world, const GradientSyncOptions& options)
     : bucket_(bucket),
       exchange_(exchange),
@@ -117,8 +117,8 @@ void DeviceChain::compress() {
 }
 
 ChainLink DeviceChain::scatter() {
-  std::vector<DeviceExchange::Part> sent;
-  std::vector<DeviceExchange::Part> received;
+  std::vector<ranks::DeviceExchange::Part> sent;
+  std::vector<ranks::DeviceExchange::Part> received;
   for (int rank = 0; rank < ranks_; ++rank) {
     sent.push_back(partIn(partOf(rank)));
     received.push_back(partIn(ownCopies_[static_cast<std::size_t>(rank)]));
@@ -141,8 +141,8 @@ void DeviceChain::sum() {
 }
 
 ChainLink DeviceChain::gather() {
-  std::vector<DeviceExchange::Part> sent;
-  std::vector<DeviceExchange::Part> received;
+  std::vector<ranks::DeviceExchange::Part> sent;
+  std::vector<ranks::DeviceExchange::Part> received;
   for (int rank = 0; rank < ranks_; ++rank) {
     sent.push_back(partIn(partOf(rank_)));
     received.push_back(partIn(partOf(rank)));
@@ -154,4 +154,4 @@ ChainLink DeviceChain::endOfWork(bool isLast) const {
   return {CollectiveHandle(std::make_unique<StreamPoint>(stream_)), isLast};
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

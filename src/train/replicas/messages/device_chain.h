@@ -15,7 +15,7 @@
 #include <ATen/core/Tensor.h>
 #include <c10/core/Stream.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Replaces a bucket on a GPU by the sum of all ranks', divided by predivideFactor, by messages
 /// between the GPUs. Each rank sums one part of the bucket, on its GPU:
@@ -30,8 +30,8 @@ namespace steptape::detail {
 class DeviceChain final : public CollectiveChain {
  public:
   /// `bucket` and `exchange` must outlive it.
-  DeviceChain(const GradientBucket& bucket, DeviceExchange& exchange, const Communicator& world,
-              const GradientSyncOptions& options);
+  DeviceChain(const GradientBucket& bucket, ranks::DeviceExchange& exchange,
+              const Communicator& world, const GradientSyncOptions& options);
 
   /// REQUIRES: GradientBucket::ready is set at the start.
   std::optional<ChainLink> advance() override;
@@ -48,7 +48,7 @@ class DeviceChain final : public CollectiveChain {
   at::Tensor partOf(int rank) const;
 
   const GradientBucket& bucket_;
-  DeviceExchange& exchange_;
+  ranks::DeviceExchange& exchange_;
   int rank_;
   int ranks_;
   double predivideFactor_;
@@ -58,4 +58,4 @@ class DeviceChain final : public CollectiveChain {
   Stage stage_ = Stage::kStart;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

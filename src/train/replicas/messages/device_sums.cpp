@@ -15,14 +15,14 @@
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 /// LibTorch's number of a stream that it has not made is the stream itself.
 ///
 /// @source c10::cuda::getStreamFromExternal() in c10/cuda/CUDAStream.cpp. It is not called, because
 ///         its header needs CUDA's.
-c10::Stream streamOf(const NcclGroup& group, c10::Device device) {
+c10::Stream streamOf(const ranks::NcclGroup& group, c10::Device device) {
   const auto number = reinterpret_cast<std::intptr_t>(group.stream());
   return c10::Stream(c10::Stream::UNSAFE, device, static_cast<c10::StreamId>(number));
 }
@@ -67,8 +67,8 @@ std::unique_ptr<DeviceSums> DeviceSums::make(const std::vector<GradientBucket>& 
     return nullptr;
   }
   const c10::DeviceGuard guard(device);
-  std::unique_ptr<NcclGroup> group =
-      NcclGroup::make(world, options.ncclLibrary, world.timeout(), why);
+  std::unique_ptr<ranks::NcclGroup> group =
+      ranks::NcclGroup::make(world, options.ncclLibrary, world.timeout(), why);
   if (!group) {
     return nullptr;
   }
@@ -85,8 +85,8 @@ std::unique_ptr<DeviceSums> DeviceSums::make(const std::vector<GradientBucket>& 
   return sums;
 }
 
-DeviceSums::DeviceSums(const std::vector<GradientBucket>& buckets, std::unique_ptr<NcclGroup> group,
-                       const GradientSyncOptions& options)
+DeviceSums::DeviceSums(const std::vector<GradientBucket>& buckets,
+                       std::unique_ptr<ranks::NcclGroup> group, const GradientSyncOptions& options)
     : buckets_(buckets),
       group_(std::move(group)),
       predivideFactor_(options.predivideFactor),
@@ -146,4 +146,4 @@ void DeviceSums::finish() {
   order(stream_, currentStream(device_));
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -14,7 +14,7 @@
 
 #include <c10/core/Stream.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Returns the device that can sum the buckets; none, on every rank, if a rank's are in main memory
 /// or on several devices, or if what the options want is not a sum. Collective.
@@ -60,15 +60,15 @@ class DeviceSums {
   /// Queues the sum of `data` and watches it. REQUIRES: stream_ is the current stream.
   void sum(const std::string& name, const at::Tensor& data);
 
-  DeviceSums(const std::vector<GradientBucket>& buckets, std::unique_ptr<NcclGroup> group,
+  DeviceSums(const std::vector<GradientBucket>& buckets, std::unique_ptr<ranks::NcclGroup> group,
              const GradientSyncOptions& options);
 
   const std::vector<GradientBucket>& buckets_;
-  std::unique_ptr<NcclGroup> group_;
+  std::unique_ptr<ranks::NcclGroup> group_;
   double predivideFactor_;
   c10::Device device_;
   c10::Stream stream_;
   std::vector<at::Tensor> wires_;  // by bucket; what is summed
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

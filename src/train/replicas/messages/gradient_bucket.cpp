@@ -6,7 +6,7 @@
 
 #include <ATen/ops/zeros.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 struct Filling {
@@ -79,4 +79,4 @@ std::vector<GradientBucket> makeBuckets(std::vector<GradientSlot>& slots,
   return buckets;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

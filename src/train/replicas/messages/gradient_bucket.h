@@ -13,7 +13,7 @@
 #include <c10/core/Event.h>
 #include <c10/core/Stream.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Gradients that are sent together: of one element type, on one device.
 struct GradientBucket {
@@ -36,4 +36,4 @@ std::vector<GradientBucket> makeBuckets(std::vector<GradientSlot>& slots,
                                         const std::vector<std::size_t>& order,
                                         std::int64_t firstBytes, std::int64_t bytes);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -10,7 +10,7 @@
 #include <torch/csrc/autograd/function_hook.h>
 #include <torch/csrc/autograd/variable.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 using torch::autograd::FunctionPostHook;
@@ -47,7 +47,7 @@ class GradientHooks::Impl {
     variable_list operator()(const variable_list& outputs,
                              const variable_list& /*inputs*/) override {
       // Gradients of several devices become ready on one thread per device.
-      const MutexLock lock(hooks_.mutex_);
+      const base::MutexLock lock(hooks_.mutex_);
       hooks_.listener_(slot_);
       return outputs;
     }
@@ -62,7 +62,7 @@ class GradientHooks::Impl {
     std::uintptr_t key;
   };
 
-  Mutex mutex_;
+  base::Mutex mutex_;
   Listener listener_;
   std::vector<Hooked> hooks_;
 };
@@ -72,4 +72,4 @@ GradientHooks::GradientHooks(const std::vector<GradientSlot>& slots, Listener li
 
 GradientHooks::~GradientHooks() = default;
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

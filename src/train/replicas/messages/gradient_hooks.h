@@ -8,7 +8,7 @@
 
 #include "train/replicas/gradients/gradient_slots.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Reports during backward() which gradients are ready.
 ///
@@ -32,4 +32,4 @@ class GradientHooks {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -27,7 +27,7 @@
 #include "train/replicas/messages/gradient_hooks.h"
 #include "train/replicas/messages/power_sgd.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 /// Determines which slots have a gradient on any rank.
@@ -176,7 +176,7 @@ class MessageExchange final : public GradientExchange {
   double sumOfSquares(const std::vector<at::Tensor>& sparse) override {
     std::vector<at::Tensor> averages = denseAverages();
     averages.insert(averages.end(), sparse.begin(), sparse.end());
-    return detail::sumOfSquares(averages, *world_);
+    return train::sumOfSquares(averages, *world_);
   }
   at::Tensor deviceSumOfSquares(const std::vector<at::Tensor>& sparse) override {
     if (!deviceSums_) {
@@ -184,13 +184,11 @@ class MessageExchange final : public GradientExchange {
     }
     std::vector<at::Tensor> averages = denseAverages();
     averages.insert(averages.end(), sparse.begin(), sparse.end());
-    return deviceSums_->fromRoot(detail::deviceSumOfSquares(averages), world_->isRoot());
+    return deviceSums_->fromRoot(train::deviceSumOfSquares(averages), world_->isRoot());
   }
 
-  void scaleBy(double factor) override { detail::multiply(denseAverages(), factor); }
-  void scaleOnDevice(const at::Tensor& factor) override {
-    detail::multiply(denseAverages(), factor);
-  }
+  void scaleBy(double factor) override { multiply(denseAverages(), factor); }
+  void scaleOnDevice(const at::Tensor& factor) override { multiply(denseAverages(), factor); }
 
   /// Nothing to do: a collected bucket is on every rank.
   void distribute() override {}
@@ -427,9 +425,9 @@ class MessageExchange final : public GradientExchange {
   std::shared_ptr<Communicator> exchangeWorld_;
   std::optional<AdasumGroups> adasumGroups_;
   std::optional<StateExchange> stateExchange_;
-  std::unique_ptr<DeviceSums> deviceSums_;                // null: the chains exchange the buckets
-  std::unique_ptr<DeviceExchange> deviceExchange_;        // null: the chains use main memory
-  std::vector<std::unique_ptr<CollectiveChain>> chains_;  // by bucket
+  std::unique_ptr<DeviceSums> deviceSums_;                 // null: the chains exchange the buckets
+  std::unique_ptr<ranks::DeviceExchange> deviceExchange_;  // null: the chains use main memory
+  std::vector<std::unique_ptr<CollectiveChain>> chains_;   // by bucket
 
   // One of the two is used. They are destroyed before the members that they use.
   ChainQueue queue_;
@@ -446,4 +444,4 @@ std::unique_ptr<GradientExchange> makeMessageExchange(std::vector<GradientSlot>&
   return std::make_unique<MessageExchange>(slots, std::move(world), options, note);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -10,7 +10,7 @@
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 /// A column depends linearly on the previous ones if its remainder is not larger than rounding
@@ -264,4 +264,4 @@ void PowerSgd::finish() {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

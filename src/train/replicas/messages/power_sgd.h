@@ -11,7 +11,7 @@
 #include "train/replicas/gradients/wire_buffer.h"
 #include "train/replicas/messages/bucket_chain.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Makes the columns of a row-major matrix orthogonal and of length 1. A column that depends
 /// linearly on the previous ones, or is zero, is replaced by one orthogonal to them: otherwise it
@@ -80,4 +80,4 @@ class PowerSgd final : public BucketChain {
   int stage_ = 0;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -65,9 +65,10 @@ class AverageGroup {
 
 void checkCanBeAveraged(const torch::OrderedDict<std::string, at::Tensor>& parameters) {
   for (const auto& item : parameters) {
-    if (!detail::averagedType(item.value().scalar_type())) {
-      detail::reject(std::string("type ") + at::toString(item.value().scalar_type()),
-                     detail::kAveragedTypes, "averageParameters " + detail::quoted(item.key()));
+    if (!detail::train::averagedType(item.value().scalar_type())) {
+      detail::base::reject(std::string("type ") + at::toString(item.value().scalar_type()),
+                           detail::train::kAveragedTypes,
+                           "averageParameters " + detail::base::quoted(item.key()));
     }
   }
 }
@@ -76,16 +77,16 @@ void checkCanBeAveraged(const torch::OrderedDict<std::string, at::Tensor>& param
 
 void averageParameters(torch::nn::Module& module, Communicator& world,
                        const AverageOptions& options) {
-  std::vector<detail::NamedTensor> tensors;
-  detail::appendTensors(module.named_parameters(), tensors);
+  std::vector<detail::train::NamedTensor> tensors;
+  detail::train::appendTensors(module.named_parameters(), tensors);
   if (options.buffers) {
-    detail::appendTensors(module.named_buffers(), tensors);
+    detail::train::appendTensors(module.named_buffers(), tensors);
   }
-  detail::schemaOf(tensors).checkSameOnAllRanks(world, "averageParameters");
+  detail::train::schemaOf(tensors).checkSameOnAllRanks(world, "averageParameters");
   checkCanBeAveraged(module.named_parameters());
   std::vector<AverageGroup> groups;  // one per type, in the order of the tensors
   for (const auto& [name, tensor] : tensors) {
-    const std::optional<DType> type = detail::averagedType(tensor.scalar_type());
+    const std::optional<DType> type = detail::train::averagedType(tensor.scalar_type());
     if (!type) {
       continue;
     }

@@ -23,36 +23,37 @@ std::string_view bytesOf(const at::Tensor& tensor) {
 }  // namespace
 
 void broadcastParameters(torch::nn::Module& module, Communicator& world, int root) {
-  const std::vector<detail::NamedTensor> tensors = detail::parametersAndBuffers(module);
-  detail::schemaOf(tensors).checkSameOnAllRanks(world, "broadcastParameters");
-  detail::broadcastTensors(tensors, world, root);
+  const std::vector<detail::train::NamedTensor> tensors =
+      detail::train::parametersAndBuffers(module);
+  detail::train::schemaOf(tensors).checkSameOnAllRanks(world, "broadcastParameters");
+  detail::train::broadcastTensors(tensors, world, root);
 }
 
 void broadcastOptimizerState(torch::optim::Optimizer& optimizer, Communicator& world, int root) {
   constexpr const char* kWho = "broadcastOptimizerState";
-  detail::schemaOf(optimizer).checkSameOnAllRanks(world, kWho, "optimizer");
+  detail::train::schemaOf(optimizer).checkSameOnAllRanks(world, kWho, "optimizer");
   const bool isRoot = world.rank() == root;
   std::string state;
-  std::string failure = detail::failureOf([&] {
+  std::string failure = detail::train::failureOf([&] {
     if (isRoot) {
-      state = detail::optimizerToBytes(optimizer);
+      state = detail::train::optimizerToBytes(optimizer);
     }
   });
-  detail::throwIfAnyRankFailed(failure, world, ErrorCode::kInvalidArgument, kWho);
+  detail::train::throwIfAnyRankFailed(failure, world, ErrorCode::kInvalidArgument, kWho);
   state = world.broadcastObject(state, root);
-  failure = detail::failureOf([&] {
+  failure = detail::train::failureOf([&] {
     if (!isRoot) {
-      detail::optimizerFromBytes(optimizer, state);
+      detail::train::optimizerFromBytes(optimizer, state);
     }
   });
-  detail::throwIfAnyRankFailed(failure, world, ErrorCode::kInvalidArgument, kWho);
+  detail::train::throwIfAnyRankFailed(failure, world, ErrorCode::kInvalidArgument, kWho);
 }
 
 void checkParametersAreEqual(const torch::nn::Module& module, Communicator& world) {
-  Crc32c checksum;
+  detail::base::Crc32c checksum;
   for (const at::Tensor& parameter : module.parameters()) {
     const at::Tensor dense = parameter.detach().cpu().contiguous();
-    checksum = extend(checksum, bytesOf(dense));
+    checksum = detail::base::extend(checksum, bytesOf(dense));
   }
   const std::vector<std::string> checksums = world.allgather(checksum.toString());
   std::string differing;

@@ -8,7 +8,7 @@
 
 #include <torch/nn/module.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 struct NamedTensor {
   std::string name;
@@ -37,4 +37,4 @@ inline TensorSchema schemaOf(const std::vector<NamedTensor>& tensors) {
   return schema;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -12,7 +12,7 @@
 #include <torch/optim/lbfgs.h>
 #include <torch/optim/optimizer.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 using torch::serialize::InputArchive;
@@ -132,4 +132,4 @@ c10::Device deviceOf(const torch::optim::Optimizer& optimizer) {
   return at::kCPU;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -13,7 +13,7 @@ namespace torch::optim {
 class Optimizer;
 }
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 // An optimizer as bytes: its state and the options of its parameter groups, including learning rate
 // and momentum. The format is an archive of torch::serialize.
@@ -65,4 +65,4 @@ inline void openArchive(torch::serialize::InputArchive& archive, const std::stri
   archive.load_from(bytes.data(), bytes.size(), device);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -10,7 +10,7 @@
 
 #include <c10/util/Exception.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Runs `function`, and returns the message of its exception, without LibTorch's stack trace; empty
 /// if it does not throw.
@@ -41,4 +41,4 @@ inline void throwIfAnyRankFailed(const std::string& failure, Communicator& world
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

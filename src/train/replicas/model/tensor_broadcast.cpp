@@ -7,7 +7,7 @@
 
 #include <ATen/ops/empty.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 bool isFlatInMainMemory(const at::Tensor& tensor) {
@@ -93,4 +93,4 @@ void broadcastTensors(const std::vector<NamedTensor>& tensors, Communicator& wor
   group.send();
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -9,7 +9,7 @@
 
 #include "train/replicas/model/named_tensors.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Smaller tensors are sent together, up to this many bytes: sending a few hundred bytes takes as
 /// long as sending a few thousand.
@@ -19,4 +19,4 @@ inline constexpr std::size_t kBroadcastGroupBytes = std::size_t{1} << 20;
 STEPTAPE_EXPORT void broadcastTensors(const std::vector<NamedTensor>& tensors, Communicator& world,
                                       int root);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

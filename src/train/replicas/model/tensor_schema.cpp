@@ -9,7 +9,7 @@
 
 #include "base/crc32c.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 void TensorSchema::add(const std::string& name, const at::Tensor& tensor) {
   std::ostringstream line;
   line << name << ": " << at::toString(tensor.scalar_type()) << ' ' << tensor.sizes()
@@ -19,7 +19,7 @@ void TensorSchema::add(const std::string& name, const at::Tensor& tensor) {
 
 void TensorSchema::checkSameOnAllRanks(Communicator& world, std::string_view who,
                                        std::string_view what) const {
-  const std::vector<std::string> checksums = world.allgather(crc32c(text_).toString());
+  const std::vector<std::string> checksums = world.allgather(base::crc32c(text_).toString());
   const auto differs = std::find_if(checksums.begin(), checksums.end(), [&](const auto& checksum) {
     return checksum != checksums.front();
   });
@@ -50,4 +50,4 @@ std::string firstDifference(const std::string& got, const std::string& wanted) {
   return "got " + lineGot + "; expected " + lineWanted;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -9,7 +9,7 @@
 
 #include <ATen/core/Tensor.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Names, types and shapes of a list of tensors, one per line. Compared between ranks before they
 /// exchange the tensors, and with a checkpoint before it is restored: a mismatch would otherwise
@@ -40,4 +40,4 @@ class STEPTAPE_EXPORT TensorSchema {
 /// "nothing" stands for a missing line. REQUIRES: they differ.
 STEPTAPE_EXPORT std::string firstDifference(const std::string& got, const std::string& wanted);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

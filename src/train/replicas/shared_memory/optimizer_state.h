@@ -13,7 +13,7 @@
 #include <torch/optim/optimizer.h>
 #include <torch/optim/sgd.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 // Uniform access to the state that LibTorch's optimizers keep per parameter: a few tensors of the
 // parameter's shape and a number of steps.
@@ -102,4 +102,4 @@ inline void setSteps(torch::optim::OptimizerParamState& state, std::int64_t step
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

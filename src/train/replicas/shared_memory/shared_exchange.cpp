@@ -13,7 +13,7 @@
 #include "train/replicas/shared_memory/shared_gradients.h"
 #include "train/replicas/shared_memory/shared_optimizer.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 class SharedExchange final : public GradientExchange {
@@ -26,8 +26,7 @@ class SharedExchange final : public GradientExchange {
         maySharePlaces_(options.gradientAsBucketView) {}
 
   bool layOut(const std::vector<std::size_t>& dense, std::string& why) override {
-    gradients_ =
-        SharedGradients::create(slots_, detail::layOut(slots_, dense), compression_, *world_, why);
+    gradients_ = SharedGradients::create(slots_, train::layOut(slots_, dense), compression_, *world_, why);
     hasAllSlots_ = dense.size() == slots_.size();
     return gradients_ != nullptr;
   }
@@ -42,7 +41,7 @@ class SharedExchange final : public GradientExchange {
 
   double sumOfSquares(const std::vector<at::Tensor>& sparse) override {
     const double dense = gradients_->sumAndNorm(std::exchange(remaining_, 1));
-    return hasAllSlots_ ? dense : dense + detail::sumOfSquares(sparse, *world_);
+    return hasAllSlots_ ? dense : dense + train::sumOfSquares(sparse, *world_);
   }
 
   void scaleBy(double factor) override { remaining_ *= factor; }
@@ -122,4 +121,4 @@ std::unique_ptr<GradientExchange> makeSharedExchange(std::vector<GradientSlot>& 
   return std::make_unique<SharedExchange>(slots, std::move(world), options);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -9,7 +9,7 @@
 
 #include <ATen/ops/from_blob.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 // A rank that waits for another rank which itself waits allows for that time. So the first rank to
@@ -43,7 +43,7 @@ SharedGradients::SharedGradients(std::vector<GradientSlot>& slots, std::vector<F
       timeout_(world.timeout()),
       compression_(compression) {
   const auto ranks = static_cast<std::size_t>(localSize_);
-  notices_ = roundUp(NodeBarrier::bytesFor(localSize_), sizeof(Notice));
+  notices_ = roundUp(ranks::NodeBarrier::bytesFor(localSize_), sizeof(Notice));
   states_ = notices_ + ranks * sizeof(Notice);
   gradients_ = roundUp(states_ + ranks * slots_.size(), kPageBytes);
   for (const FlatArray& array : arrays_) {
@@ -250,4 +250,4 @@ void SharedGradients::meet(const char* what, std::chrono::milliseconds timeout) 
   waitNanos_ += Clock::system().steadyNanos() - start;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -15,7 +15,7 @@
 #include "train/replicas/gradients/wire_buffer.h"
 #include "train/replicas/shared_memory/slice_update.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Page size: memory that ranks write concurrently is in separate pages.
 constexpr std::size_t kPageBytes = 4096;
@@ -118,7 +118,7 @@ class SharedGradients {
   double nodeSumsDivisor_ = 1;
   std::vector<CompressedBucket> nodeSums_;  // by array, if there are nodeRoots_
   std::shared_ptr<NodeMemory> memory_;
-  std::optional<NodeBarrier> barrier_;
+  std::optional<ranks::NodeBarrier> barrier_;
 
   // Offsets in the memory, in bytes.
   std::size_t notices_ = 0;
@@ -135,4 +135,4 @@ class SharedGradients {
   std::int64_t waitNanos_ = 0;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

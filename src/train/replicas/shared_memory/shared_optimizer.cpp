@@ -9,7 +9,7 @@
 
 #include "train/replicas/shared_memory/optimizer_state.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 using torch::optim::Adam;
@@ -298,8 +298,7 @@ void SharedOptimizer::update(const Run& run, std::size_t array, double scale) {
   const auto at = [&](std::size_t which) { return static_cast<T*>(arrayAt(which, array)); };
   if (const auto* sgd = dynamic_cast<const SGDOptions*>(&options)) {
     T* momentum = sgd->momentum() != 0 ? at(kFirstState) : nullptr;
-    detail::update(updateOf(*sgd, run.isFirst), gradient, at(kParameter), momentum, run.begin,
-                   run.end);
+    train::update(updateOf(*sgd, run.isFirst), gradient, at(kParameter), momentum, run.begin, run.end);
     return;
   }
   const auto* adam = dynamic_cast<const AdamOptions*>(&options);
@@ -308,7 +307,7 @@ void SharedOptimizer::update(const Run& run, std::size_t array, double scale) {
                       : updateOf(static_cast<const AdamWOptions&>(options), run.steps + 1, true);
   const AdamState<T> state{at(kFirstState), at(kFirstState + 1),
                            usesAmsgrad(options) ? at(kFirstState + 2) : nullptr};
-  detail::update(step, gradient, at(kParameter), state, run.begin, run.end);
+  train::update(step, gradient, at(kParameter), state, run.begin, run.end);
 }
 
 void SharedOptimizer::countStep(Parameter& parameter) {
@@ -325,4 +324,4 @@ void SharedOptimizer::countStep(Parameter& parameter) {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

@@ -14,7 +14,7 @@
 
 #include <torch/optim/optimizer.h>
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 /// Makes the steps of an optimizer whose parameters and state are in memory that the ranks of a
 /// node share: each rank updates the part whose gradients it sums.
@@ -96,4 +96,4 @@ class SharedOptimizer {
   std::shared_ptr<NodeMemory> memory_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

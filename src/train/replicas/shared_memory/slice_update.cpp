@@ -8,7 +8,7 @@
 
 #include "base/vector_clones.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 namespace {
 
 /// Elements per block, so that a block's sum is still in the first-level cache when it is used.
@@ -212,4 +212,4 @@ STEPTAPE_VECTOR_CLONES void update(const AdamUpdate& step, const ArraySum<double
   updateAdam(step, gradient, parameters, state, begin, end);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

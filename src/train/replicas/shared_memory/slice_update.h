@@ -5,7 +5,7 @@
 
 #include "steptape/base/array_view.h"
 
-namespace steptape::detail {
+namespace steptape::detail::train {
 
 // Sums gradients and updates parameters in one pass over arrays, for a rank that updates its part
 // of them. For float and double. Independent of LibTorch, so that it is compiled for several
@@ -73,4 +73,4 @@ void update(const AdamUpdate& step, const ArraySum<float>& gradient, float* para
 void update(const AdamUpdate& step, const ArraySum<double>& gradient, double* parameters,
             const AdamState<double>& state, std::size_t begin, std::size_t end);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::train

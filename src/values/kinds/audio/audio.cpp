@@ -14,10 +14,8 @@
 #include "values/kinds/tensor/strided.h"
 #include "values/kinds/tensor/visit_elements.h"
 
-namespace steptape {
+namespace steptape::detail::values {
 namespace {
-
-using detail::Dimension;
 
 /// The strides of audio, whatever the order of its dimensions.
 struct Layout {
@@ -26,35 +24,35 @@ struct Layout {
 };
 
 template <typename T>
-constexpr bool kIsFloat = std::is_floating_point_v<T> || std::is_same_v<T, detail::Float16> ||
-                          std::is_same_v<T, detail::BFloat16>;
+constexpr bool kIsFloatSample = std::is_floating_point_v<T> || std::is_same_v<T, base::Float16> ||
+                                std::is_same_v<T, base::BFloat16>;
 /// Integer types with an agreed scale.
 template <typename T>
 constexpr bool kIsPcm = std::is_same_v<T, std::int16_t> || std::is_same_v<T, std::int32_t> ||
                         std::is_same_v<T, std::uint8_t>;
 
 void checkType(const TensorView& samples) {
-  detail::visitElements(samples, [&](const auto* data) {
+  visitElements(samples, [&](const auto* data) {
     using T = std::remove_const_t<std::remove_pointer_t<decltype(data)>>;
-    if constexpr (!kIsFloat<T> && !kIsPcm<T>) {
-      detail::reject("element type " + std::string(dtypeName(samples.dtype())),
-                     "a floating-point type (-1 to 1), int16, int32 or uint8");
+    if constexpr (!kIsFloatSample<T> && !kIsPcm<T>) {
+      base::reject("element type " + std::string(dtypeName(samples.dtype())),
+                   "a floating-point type (-1 to 1), int16, int32 or uint8");
     }
   });
 }
 
 Layout layoutOf(const TensorView& samples, const std::string& format) {
   if (format != "LC" && format != "CL") {
-    detail::reject("dataFormat = " + detail::quoted(format), "\"LC\" or \"CL\"");
+    base::reject("dataFormat = " + base::quoted(format), "\"LC\" or \"CL\"");
   }
   if (samples.rank() != 1 && samples.rank() != 2) {
-    detail::reject("shape " + samples.shapeString(),
-                   "(frames) or " +
-                       std::string(format == "LC" ? "(frames, channels)" : "(channels, frames)") +
-                       " for dataFormat " + detail::quoted(format));
+    base::reject("shape " + samples.shapeString(),
+                 "(frames) or " +
+                     std::string(format == "LC" ? "(frames, channels)" : "(channels, frames)") +
+                     " for dataFormat " + base::quoted(format));
   }
   if (samples.numel() == 0) {
-    detail::reject("shape " + samples.shapeString(), "at least one sample");
+    base::reject("shape " + samples.shapeString(), "at least one sample");
   }
   const auto dimension = [&](std::size_t i) {
     return Dimension{samples.shape()[i], samples.strides()[i]};
@@ -78,18 +76,18 @@ Layout checkedLayout(const TensorView& samples, const AudioOptions& options) {
   const std::int64_t bytes = sampleBytes(options.encoding);
   const std::int64_t channels = layout.channels.size;
   if (channels > kMaxFrameBytes / bytes) {
-    detail::reject(std::to_string(channels) + " channels in shape " + samples.shapeString() +
-                       " with dataFormat " + detail::quoted(options.dataFormat),
-                   "at most " + std::to_string(kMaxFrameBytes / bytes));
+    base::reject(std::to_string(channels) + " channels in shape " + samples.shapeString() +
+                     " with dataFormat " + base::quoted(options.dataFormat),
+                 "at most " + std::to_string(kMaxFrameBytes / bytes));
   }
   if (options.sampleRate <= 0 || options.sampleRate > kMaxSecondBytes / (channels * bytes)) {
-    detail::reject("sampleRate = " + std::to_string(options.sampleRate),
-                   "1 to " + std::to_string(kMaxSecondBytes / (channels * bytes)) + " for " +
-                       std::to_string(channels) + " channels");
+    base::reject("sampleRate = " + std::to_string(options.sampleRate),
+                 "1 to " + std::to_string(kMaxSecondBytes / (channels * bytes)) + " for " +
+                     std::to_string(channels) + " channels");
   }
-  constexpr std::int64_t kMaxBytes = detail::kMaxPayload - detail::kMaxWavHeader;
+  constexpr std::int64_t kMaxBytes = kMaxPayload - kMaxWavHeader;
   if (samples.numel() > kMaxBytes / bytes) {
-    detail::reject(
+    base::reject(
         std::to_string(samples.numel()) + " samples in shape " + samples.shapeString(),
         "at most " + std::to_string(kMaxBytes / bytes) + ", since a record is below 2 GiB");
   }
@@ -142,7 +140,7 @@ std::uint64_t writeSamples(const TensorView& samples, const Layout& layout, char
     std::memcpy(to, &sample, sizeof(sample));
     to += sizeof(sample);
   };
-  detail::visitElements(samples, [&](const auto* data) {
+  visitElements(samples, [&](const auto* data) {
     using T = std::remove_const_t<std::remove_pointer_t<decltype(data)>>;
     for (std::int64_t i = 0; i < layout.frames.size; ++i) {
       const T* const frame = data + i * layout.frames.stride;
@@ -150,8 +148,8 @@ std::uint64_t writeSamples(const TensorView& samples, const Layout& layout, char
         const T element = frame[c * layout.channels.stride];
         if constexpr (kIsPcm<T>) {
           write(quantizer.sample(element));
-        } else if constexpr (kIsFloat<T>) {
-          write(quantizer.sample(detail::widen<double>(element)));
+        } else if constexpr (kIsFloatSample<T>) {
+          write(quantizer.sample(base::widen<double>(element)));
         }
       }
     }
@@ -169,11 +167,11 @@ WavFile encodeWav(const TensorView& samples, const AudioOptions& options) {
   const Layout layout = checkedLayout(samples, options);
   const bool isFloat = options.encoding == AudioEncoding::kFloat32;
   const std::int64_t bytes = sampleBytes(options.encoding);
-  const detail::WavFormat format{static_cast<std::uint32_t>(layout.channels.size),
-                                 static_cast<std::uint32_t>(options.sampleRate),
-                                 static_cast<std::uint32_t>(bytes), isFloat};
+  const WavFormat format{static_cast<std::uint32_t>(layout.channels.size),
+                         static_cast<std::uint32_t>(options.sampleRate),
+                         static_cast<std::uint32_t>(bytes), isFloat};
   WavFile file;
-  file.bytes = detail::wavHeader(format, static_cast<std::uint32_t>(layout.frames.size));
+  file.bytes = wavHeader(format, static_cast<std::uint32_t>(layout.frames.size));
   const std::size_t headerBytes = file.bytes.size();
   file.bytes.resize(headerBytes + static_cast<std::size_t>(samples.numel() * bytes));
   char* const to = file.bytes.data() + headerBytes;
@@ -188,7 +186,7 @@ event::Value audioValue(std::string tag, std::string wav, event::SummaryMetadata
   metadata.pluginContent = event::audioPluginContent();
   metadata.dataClass = event::DataClass::kBlobSequence;
   if (form == ValueForm::kCompatible) {
-    const detail::WavLength length = detail::wavLength(wav);
+    const WavLength length = wavLength(wav);
     event::SummaryAudio audio;
     audio.sampleRate = static_cast<float>(length.sampleRate);
     audio.numChannels = length.channels;
@@ -204,4 +202,4 @@ event::Value audioValue(std::string tag, std::string wav, event::SummaryMetadata
   return {std::move(tag), std::move(tensor), std::move(metadata)};
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::values

@@ -10,7 +10,7 @@
 #include "steptape/values/tensor_view.h"
 #include "steptape/values/value_options.h"
 
-namespace steptape {
+namespace steptape::detail::values {
 
 /// An encoded sound.
 struct WavFile {
@@ -64,4 +64,4 @@ STEPTAPE_EXPORT event::Value audioValue(std::string tag, std::string wav,
                                         event::SummaryMetadata metadata = {},
                                         ValueForm form = ValueForm::kCompatible);
 
-}  // namespace steptape
+}  // namespace steptape::detail::values

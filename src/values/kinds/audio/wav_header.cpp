@@ -6,7 +6,7 @@
 
 #include "base/little_endian.h"
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 namespace {
 
 constexpr std::uint32_t kFormatPcm = 1;
@@ -19,13 +19,13 @@ constexpr std::string_view kSubformatTail(
 
 void append32(std::string* out, std::uint32_t value) {
   char bytes[4];
-  storeLittleEndian32(bytes, value);
+  base::storeLittleEndian32(bytes, value);
   out->append(bytes, sizeof(bytes));
 }
 
 void append16(std::string* out, std::uint32_t value) {
   char bytes[4];
-  storeLittleEndian32(bytes, value);
+  base::storeLittleEndian32(bytes, value);
   out->append(bytes, 2);
 }
 
@@ -92,16 +92,16 @@ WavLength wavLength(std::string_view file) {
   file.remove_prefix(kFileHeader);
   while (file.size() >= kChunkHeader) {
     const std::string_view name = file.substr(0, 4);
-    const std::uint32_t size = loadLittleEndian32(file.data() + 4);
+    const std::uint32_t size = base::loadLittleEndian32(file.data() + 4);
     file.remove_prefix(kChunkHeader);
     if (name == "data") {
       length.frames = frameBytes == 0 ? 0 : size / frameBytes;
       return length;
     }
     if (name == "fmt " && file.size() >= kFormatBytes) {
-      length.channels = loadLittleEndian32(file.data()) >> 16;
-      length.sampleRate = loadLittleEndian32(file.data() + 4);
-      frameBytes = loadLittleEndian32(file.data() + 12) & 0xffff;
+      length.channels = base::loadLittleEndian32(file.data()) >> 16;
+      length.sampleRate = base::loadLittleEndian32(file.data() + 4);
+      frameBytes = base::loadLittleEndian32(file.data() + 12) & 0xffff;
     }
     // A chunk of odd size is followed by a padding byte.
     file.remove_prefix(std::min<std::size_t>(file.size(), std::size_t{size} + size % 2));
@@ -109,4 +109,4 @@ WavLength wavLength(std::string_view file) {
   return {};
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 
 /// The format in a WAV header. REQUIRES: the bytes of a frame fit into 16 bits, the bytes of a
 /// second and of the file into 32 bits.
@@ -32,4 +32,4 @@ struct WavLength {
 /// Reads the header of a WAV file. Returns zeros if `file` is not one.
 WavLength wavLength(std::string_view file);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

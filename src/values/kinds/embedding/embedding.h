@@ -13,7 +13,7 @@
 
 #include "values/kinds/image/image.h"
 
-namespace steptape {
+namespace steptape::detail::values {
 
 /// Checks that an embedding's tag can name its directory.
 ///
@@ -44,4 +44,4 @@ STEPTAPE_EXPORT void checkEmbedding(const TensorView& matrix, const EmbeddingOpt
 /// @source  tensorboardX/embedding.py, make_sprite(), which accepts only square images.
 STEPTAPE_EXPORT Pixels spritePixels(const TensorView& images);
 
-}  // namespace steptape
+}  // namespace steptape::detail::values

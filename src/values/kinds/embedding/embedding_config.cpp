@@ -6,7 +6,7 @@
 
 #include "values/kinds/embedding/embedding_text_format.h"
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 namespace {
 
 std::string fiveDigits(std::int64_t step) {
@@ -91,4 +91,4 @@ std::optional<std::string> withEmbedding(std::string_view config, const Embeddin
   return isIn ? result : result + blockOf(entry) + "\n";
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

@@ -8,7 +8,7 @@
 
 #include "steptape/base/export.h"
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 
 /// One embedding in projector_config.pbtxt. Paths are relative to the file's directory.
 struct EmbeddingEntry {
@@ -37,4 +37,4 @@ STEPTAPE_EXPORT std::string embeddingName(std::string_view tag, std::int64_t ste
 STEPTAPE_EXPORT std::optional<std::string> withEmbedding(std::string_view config,
                                                          const EmbeddingEntry& entry);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

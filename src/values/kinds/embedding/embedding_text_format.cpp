@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 namespace {
 
 bool isNameCharacter(char c) {
@@ -170,10 +170,10 @@ class Reader {
       }
       return static_cast<char>(value);
     }
-    if ((c == 'x' || c == 'X') && hexDigit(peek()) >= 0) {
+    if ((c == 'x' || c == 'X') && base::hexDigit(peek()) >= 0) {
       int value = 0;
-      for (int digits = 0; digits < 2 && hexDigit(peek()) >= 0; ++digits) {
-        value = value * 16 + hexDigit(text_[at_++]);
+      for (int digits = 0; digits < 2 && base::hexDigit(peek()) >= 0; ++digits) {
+        value = value * 16 + base::hexDigit(text_[at_++]);
       }
       return static_cast<char>(value);
     }
@@ -215,4 +215,4 @@ std::string quotedText(std::string_view bytes) {
   return quoted + "\"";
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

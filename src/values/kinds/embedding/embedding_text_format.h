@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 
 /// A field of a message in Protocol Buffers' text format, with its position.
 struct TextField {
@@ -27,4 +27,4 @@ std::optional<std::vector<TextField>> readTextFormat(std::string_view text);
 /// Returns `bytes` in quotes. UTF-8 stays readable.
 std::string quotedText(std::string_view bytes);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

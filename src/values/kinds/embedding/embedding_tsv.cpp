@@ -11,7 +11,7 @@
 #include "base/utf8.h"
 #include "values/kinds/tensor/visit_elements.h"
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 namespace {
 
 void appendInteger(std::string* out, std::int64_t value) {
@@ -25,11 +25,11 @@ void appendInteger(std::string* out, std::uint64_t value) {
 }
 
 void appendDigits(std::string* out, float value) {
-  appendShortestFloat(out, value);
+  base::appendShortestFloat(out, value);
 }
 
 void appendDigits(std::string* out, double value) {
-  appendShortestDouble(out, value);
+  base::appendShortestDouble(out, value);
 }
 
 /// Appends a number as Python's float() reads it.
@@ -46,7 +46,7 @@ void appendNumber(std::string* out, Float value) {
 
 template <typename T>
 void appendElement(std::string* out, T element) {
-  if constexpr (std::is_same_v<T, Bool8>) {
+  if constexpr (std::is_same_v<T, base::Bool8>) {
     out->push_back(element.byte != 0 ? '1' : '0');
   } else if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
     appendInteger(out, std::int64_t{element});
@@ -55,13 +55,13 @@ void appendElement(std::string* out, T element) {
   } else if constexpr (std::is_same_v<T, double>) {
     appendNumber(out, element);
   } else {
-    appendNumber(out, widen<float>(element));
+    appendNumber(out, base::widen<float>(element));
   }
 }
 
 /// Returns the cell with line breaks and tabs replaced.
 std::string oneLine(const std::string& cell) {
-  std::string line = replaceInvalidUtf8(cell);
+  std::string line = base::replaceInvalidUtf8(cell);
   std::replace_if(
       line.begin(), line.end(), [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, ' ');
   return line;
@@ -124,4 +124,4 @@ bool MetadataTsv::next(std::size_t bytes, std::string* out) {
   return line_ < lines_.size();
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

@@ -9,7 +9,7 @@
 #include "steptape/base/export.h"
 #include "steptape/values/tensor_view.h"
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 
 /// Writes a matrix in the projector's format, piece by piece: one line per row, with tabs between
 /// elements. Floating-point numbers have the fewest digits that parse back to the same number;
@@ -54,4 +54,4 @@ class STEPTAPE_EXPORT MetadataTsv {
   std::size_t line_ = 0;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

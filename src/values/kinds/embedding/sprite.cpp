@@ -35,30 +35,31 @@ TensorView imageAt(const TensorView& images, std::int64_t i) {
 
 }  // namespace
 
-namespace detail {
+namespace detail::values {
 
 SpriteGrid spriteGrid(const TensorView& images) {
   if (images.rank() != 4 || images.numel() == 0) {
-    detail::reject("labelImages of shape " + images.shapeString(), "(N, C, H, W), none of them 0");
+    detail::base::reject("labelImages of shape " + images.shapeString(),
+                         "(N, C, H, W), none of them 0");
   }
   const std::int64_t channels = images.shape()[1];
   if (channels != 1 && channels != 3 && channels != 4) {
-    detail::reject("labelImages of shape " + images.shapeString() + " with " +
-                       std::to_string(channels) + " channels",
-                   "(N, C, H, W) with 1, 3 or 4 channels");
+    detail::base::reject("labelImages of shape " + images.shapeString() + " with " +
+                             std::to_string(channels) + " channels",
+                         "(N, C, H, W) with 1, 3 or 4 channels");
   }
   const DType dtype = images.dtype();
   if (dtype != DType::kUInt8 && dtype != DType::kBool && dtype != DType::kFloat16 &&
       dtype != DType::kBFloat16 && dtype != DType::kFloat32 && dtype != DType::kFloat64) {
-    detail::reject("labelImages of element type " + std::string(dtypeName(dtype)),
-                   "uint8 (0 to 255), a floating-point type (0 to 1) or bool");
+    detail::base::reject("labelImages of element type " + std::string(dtypeName(dtype)),
+                         "uint8 (0 to 255), a floating-point type (0 to 1) or bool");
   }
   SpriteGrid grid{};
   grid.images = images.shape()[0];
   grid.cell = std::max(images.shape()[2], images.shape()[3]);
   grid.imagesPerRow = ceilSqrt(grid.images);
   if (grid.cell > kMaxSide / grid.imagesPerRow) {
-    detail::reject(
+    detail::base::reject(
         "labelImages of shape " + images.shapeString() + ", " + std::to_string(grid.imagesPerRow) +
             " squares of " + std::to_string(grid.cell) + " pixels to a side",
         "at most the 8192 pixels that the projector loads; give fewer or smaller images");
@@ -66,11 +67,11 @@ SpriteGrid spriteGrid(const TensorView& images) {
   return grid;
 }
 
-}  // namespace detail
+}  // namespace detail::values
 
-Pixels spritePixels(const TensorView& images) {
-  const detail::SpriteGrid grid = detail::spriteGrid(images);
-  Pixels sprite;
+detail::values::Pixels detail::values::spritePixels(const TensorView& images) {
+  const detail::values::SpriteGrid grid = detail::values::spriteGrid(images);
+  detail::values::Pixels sprite;
   sprite.width = static_cast<int>(grid.side());
   sprite.height = sprite.width;
   sprite.channels = static_cast<int>(images.shape()[1]);
@@ -80,7 +81,7 @@ Pixels spritePixels(const TensorView& images) {
   const std::int64_t top = (grid.cell - images.shape()[2]) / 2;
   const std::int64_t left = (grid.cell - images.shape()[3]) / 2;
   for (std::int64_t i = 0; i < grid.images; ++i) {
-    const Pixels image = imagePixels(imageAt(images, i), "CHW");
+    const detail::values::Pixels image = detail::values::imagePixels(imageAt(images, i), "CHW");
     sprite.unshown.add(image.unshown);
     const std::int64_t y = i / grid.imagesPerRow * grid.cell + top;
     const std::int64_t x = i % grid.imagesPerRow * grid.cell + left;

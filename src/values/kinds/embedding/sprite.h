@@ -6,7 +6,7 @@
 #include "steptape/base/export.h"
 #include "steptape/values/tensor_view.h"
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 
 /// The arrangement of thumbnails on a sprite.
 struct SpriteGrid {
@@ -20,4 +20,4 @@ struct SpriteGrid {
 /// @throws Error(kInvalidArgument) as spritePixels().
 STEPTAPE_EXPORT SpriteGrid spriteGrid(const TensorView& images);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

@@ -6,11 +6,11 @@
 #include "base/text.h"
 #include "base/utf8.h"
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 
 std::string nodeNameOf(std::string_view text) {
   std::string name;
-  for (const char c : replaceInvalidUtf8(text)) {
+  for (const char c : base::replaceInvalidUtf8(text)) {
     const bool atStart = name.empty() || name.back() == '/';
     if (c == '/') {
       if (!atStart) {
@@ -45,8 +45,8 @@ std::string_view scopeOf(std::string_view name) {
 
 std::string_view commonScope(std::string_view left, std::string_view right) {
   const auto isWithin = [](std::string_view name, std::string_view scope) {
-    return scope.empty() ||
-           (startsWith(name, scope) && (name.size() == scope.size() || name[scope.size()] == '/'));
+    return scope.empty() || (base::startsWith(name, scope) &&
+                             (name.size() == scope.size() || name[scope.size()] == '/'));
   };
   while (!isWithin(right, left)) {
     left = scopeOf(left);
@@ -73,4 +73,4 @@ std::string NodeNames::claimFrom(const std::string& name, std::size_t first) {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 
 /// Converts `text` to a node name below a scope: removes empty components, and replaces ":" and
 /// "^", which have a meaning in an edge, by '_'. The result may be empty.
@@ -38,4 +38,4 @@ class NodeNames {
   std::unordered_map<std::string, std::size_t> next_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

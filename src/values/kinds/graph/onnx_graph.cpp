@@ -10,26 +10,26 @@
 #include "base/text.h"
 #include "values/kinds/graph/graph_names.h"
 
-namespace steptape {
+namespace steptape::detail::values {
 namespace {
 
 /// An element of GraphNode::inputs: the node that makes a value.
 using Edge = std::string;
 
-std::string opOf(const OnnxNode& node) {
+std::string opOf(const events::OnnxNode& node) {
   const bool isOnnx = node.domain.empty() || node.domain == "ai.onnx";
   return isOnnx ? node.opType : node.domain + "::" + node.opType;
 }
 
 /// Sets the element type of the first output.
-void setType(const OnnxValue& value, event::GraphNode* node) {
+void setType(const events::OnnxValue& value, event::GraphNode* node) {
   node->outputType = value.type;
   if (!value.otherType.empty()) {
     node->attributes.emplace_back("dtype", value.otherType);
   }
 }
 
-event::GraphNode valueNode(std::string name, const char* op, const OnnxValue& value) {
+event::GraphNode valueNode(std::string name, const char* op, const events::OnnxValue& value) {
   event::GraphNode node;
   node.name = std::move(name);
   node.op = op;
@@ -48,7 +48,7 @@ std::string_view leafIn(std::string_view scope, std::string_view name) {
   const std::string_view module = name.substr(0, dot);
   const std::string_view last = scope.substr(scope.rfind('/') + 1);
   const bool repeats =
-      module == last || (module.size() > last.size() && detail::endsWith(module, last) &&
+      module == last || (module.size() > last.size() && base::endsWith(module, last) &&
                          module[module.size() - last.size() - 1] == '.');
   return repeats ? name.substr(dot + 1) : name;
 }
@@ -58,17 +58,17 @@ struct Scope {
   const Scope* outer;
   std::string prefix;  // prefix of its nodes' names
   std::unordered_map<std::string_view, Edge> makers;
-  std::unordered_map<std::string_view, const OnnxValue*> infos;
+  std::unordered_map<std::string_view, const events::OnnxValue*> infos;
 };
 
 class Builder {
  public:
-  explicit Builder(const OnnxModel& model) : model_(model) {}
+  explicit Builder(const events::OnnxModel& model) : model_(model) {}
 
   event::Graph build() {
     Scope scope{nullptr, "", {}, {}};
     addNodes(model_.graph, {}, &scope);
-    for (const OnnxValue& output : model_.graph.outputs) {
+    for (const events::OnnxValue& output : model_.graph.outputs) {
       event::GraphNode node =
           valueNode(names_.claim(nameBelow("output", output.name)), "Output", output);
       node.inputs = {maker(scope, output.name, "the output \"" + output.name + "\"")};
@@ -80,10 +80,10 @@ class Builder {
 
  private:
   /// @param feeds The nodes that make the graph's inputs, if they are known.
-  void addNodes(const OnnxGraph& graph, const std::vector<Edge>& feeds, Scope* scope) {
+  void addNodes(const events::OnnxGraph& graph, const std::vector<Edge>& feeds, Scope* scope) {
     for (const auto* values :
          {&graph.inputs, &graph.outputs, &graph.initializers, &graph.valueInfos}) {
-      for (const OnnxValue& value : *values) {
+      for (const events::OnnxValue& value : *values) {
         scope->infos.emplace(value.name, &value);
       }
     }
@@ -99,11 +99,11 @@ class Builder {
     }
   }
 
-  std::vector<std::string> nameNodes(const OnnxGraph& graph, const Scope& scope) {
+  std::vector<std::string> nameNodes(const events::OnnxGraph& graph, const Scope& scope) {
     std::vector<std::string> names;
-    for (const OnnxNode& node : graph.nodes) {
-      const std::string name = detail::nodeNameOf(node.name);
-      names.push_back(name.empty() ? name : names_.claim(detail::joinScopes(scope.prefix, name)));
+    for (const events::OnnxNode& node : graph.nodes) {
+      const std::string name = nodeNameOf(node.name);
+      names.push_back(name.empty() ? name : names_.claim(joinScopes(scope.prefix, name)));
     }
     // Names of the file have precedence over generated names.
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -114,18 +114,18 @@ class Builder {
     return names;
   }
 
-  void addInitializers(const OnnxGraph& graph, const std::vector<std::string>& names,
+  void addInitializers(const events::OnnxGraph& graph, const std::vector<std::string>& names,
                        Scope* scope) {
     std::unordered_map<std::string_view, std::string_view> scopes;  // of the values read
     for (std::size_t i = 0; i < names.size(); ++i) {
       for (const std::string& input : graph.nodes[i].inputs) {
-        const auto [found, isNew] = scopes.emplace(input, detail::scopeOf(names[i]));
+        const auto [found, isNew] = scopes.emplace(input, scopeOf(names[i]));
         if (!isNew) {
-          found->second = detail::commonScope(found->second, detail::scopeOf(names[i]));
+          found->second = commonScope(found->second, scopeOf(names[i]));
         }
       }
     }
-    for (const OnnxValue& value : graph.initializers) {
+    for (const events::OnnxValue& value : graph.initializers) {
       const auto found = scopes.find(value.name);
       const std::string_view where = found == scopes.end() ? scope->prefix : found->second;
       const std::string name = names_.claim(nameBelow(where, leafIn(where, value.name)));
@@ -135,15 +135,14 @@ class Builder {
     }
   }
 
-  void addInputs(const OnnxGraph& graph, const std::vector<Edge>& feeds, Scope* scope) {
+  void addInputs(const events::OnnxGraph& graph, const std::vector<Edge>& feeds, Scope* scope) {
     for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
-      const OnnxValue& input = graph.inputs[i];
+      const events::OnnxValue& input = graph.inputs[i];
       if (scope->makers.count(input.name) != 0) {
         continue;  // An initializer may also be listed as an input: it is the default.
       }
-      event::GraphNode node =
-          valueNode(names_.claim(nameBelow(detail::joinScopes(scope->prefix, "input"), input.name)),
-                    "Input", input);
+      event::GraphNode node = valueNode(
+          names_.claim(nameBelow(joinScopes(scope->prefix, "input"), input.name)), "Input", input);
       if (i < feeds.size() && !feeds[i].empty()) {
         node.inputs = {feeds[i]};
       }
@@ -152,7 +151,7 @@ class Builder {
     }
   }
 
-  static void noteOutputs(const OnnxNode& node, const std::string& name, Scope* scope) {
+  static void noteOutputs(const events::OnnxNode& node, const std::string& name, Scope* scope) {
     for (std::size_t k = 0; k < node.outputs.size(); ++k) {
       if (!node.outputs[k].empty()) {
         scope->makers.emplace(node.outputs[k], k == 0 ? name : name + ":" + std::to_string(k));
@@ -160,7 +159,7 @@ class Builder {
     }
   }
 
-  void addNode(const OnnxNode& node, const std::string& name, const Scope& scope) {
+  void addNode(const events::OnnxNode& node, const std::string& name, const Scope& scope) {
     event::GraphNode shown;
     shown.name = name;
     shown.op = opOf(node);
@@ -172,23 +171,23 @@ class Builder {
       }
     }
     describeOutputs(node, scope, &shown);
-    for (const OnnxAttribute& attribute : node.attributes) {
+    for (const events::OnnxAttribute& attribute : node.attributes) {
       if (attribute.graphs.empty()) {
         shown.attributes.emplace_back(attribute.name, attribute.value);
       }
-      for (const OnnxGraph& graph : attribute.graphs) {
-        addSubgraph(graph, detail::joinScopes(name, detail::nodeNameOf(attribute.name)), feeds,
-                    scope, &shown);
+      for (const events::OnnxGraph& graph : attribute.graphs) {
+        addSubgraph(graph, joinScopes(name, nodeNameOf(attribute.name)), feeds, scope, &shown);
       }
     }
     graph_.nodes.push_back(std::move(shown));
   }
 
-  static void describeOutputs(const OnnxNode& node, const Scope& scope, event::GraphNode* shown) {
+  static void describeOutputs(const events::OnnxNode& node, const Scope& scope,
+                              event::GraphNode* shown) {
     bool anyShape = false;
     for (std::size_t k = 0; k < node.outputs.size(); ++k) {
       const auto found = scope.infos.find(node.outputs[k]);
-      const OnnxValue* info = found == scope.infos.end() ? nullptr : found->second;
+      const events::OnnxValue* info = found == scope.infos.end() ? nullptr : found->second;
       shown->outputShapes.push_back(info == nullptr ? std::nullopt : info->shape);
       anyShape = anyShape || shown->outputShapes.back().has_value();
       if (k == 0 && info != nullptr) {
@@ -200,19 +199,19 @@ class Builder {
     }
   }
 
-  void addSubgraph(const OnnxGraph& graph, std::string prefix, const std::vector<Edge>& feeds,
-                   const Scope& outer, event::GraphNode* owner) {
+  void addSubgraph(const events::OnnxGraph& graph, std::string prefix,
+                   const std::vector<Edge>& feeds, const Scope& outer, event::GraphNode* owner) {
     Scope scope{&outer, std::move(prefix), {}, {}};
     addNodes(graph, feeds, &scope);
-    for (const OnnxValue& output : graph.outputs) {
+    for (const events::OnnxValue& output : graph.outputs) {
       owner->inputs.push_back(maker(scope, output.name, "the node \"" + owner->name + "\""));
     }
   }
 
   /// Returns "scope/text", or a placeholder if `text` is empty.
   static std::string nameBelow(std::string_view scope, std::string_view text) {
-    const std::string name = detail::nodeNameOf(text);
-    return detail::joinScopes(scope, name.empty() ? "unnamed" : name);
+    const std::string name = nodeNameOf(text);
+    return joinScopes(scope, name.empty() ? "unnamed" : name);
   }
 
   const Edge& maker(const Scope& inner, const std::string& value, const std::string& reader) const {
@@ -222,9 +221,9 @@ class Builder {
         return found->second;
       }
     }
-    detail::reject(reader + " that reads " + detail::quoted(value),
-                   "a value that a node, an input or an initializer provides",
-                   "addOnnxGraph \"" + model_.source + "\"");
+    base::reject(reader + " that reads " + base::quoted(value),
+                 "a value that a node, an input or an initializer provides",
+                 "addOnnxGraph \"" + model_.source + "\"");
   }
 
   std::string description() const {
@@ -240,15 +239,15 @@ class Builder {
     return text + ".";
   }
 
-  const OnnxModel& model_;
-  detail::NodeNames names_;
+  const events::OnnxModel& model_;
+  NodeNames names_;
   event::Graph graph_;
 };
 
 }  // namespace
 
-event::Graph onnxGraph(const OnnxModel& model) {
+event::Graph onnxGraph(const events::OnnxModel& model) {
   return Builder(model).build();
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::values

@@ -6,7 +6,7 @@
 
 #include "events/messages/onnx.h"
 
-namespace steptape {
+namespace steptape::detail::values {
 
 /// Converts an ONNX model to a graph for TensorBoard's graph page.
 ///
@@ -33,6 +33,6 @@ namespace steptape {
 ///          nothing makes.
 /// @threads Thread-safe.
 /// @cost    Linear in the number of nodes.
-STEPTAPE_EXPORT event::Graph onnxGraph(const OnnxModel& model);
+STEPTAPE_EXPORT event::Graph onnxGraph(const events::OnnxModel& model);
 
-}  // namespace steptape
+}  // namespace steptape::detail::values

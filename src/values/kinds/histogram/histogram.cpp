@@ -7,12 +7,12 @@
 #include "values/kinds/histogram/moments.h"
 #include "values/kinds/tensor/strided.h"
 
-namespace steptape {
+namespace steptape::detail::values {
 namespace {
 
-HistogramRaw assembleRaw(const detail::SlotCounts& counts, const detail::Moments& moments) {
-  std::size_t end = detail::kBuckets;
-  while (end > 0 && detail::bucketTotal(counts, end - 1) == 0) {
+HistogramRaw assembleRaw(const SlotCounts& counts, const Moments& moments) {
+  std::size_t end = kBuckets;
+  while (end > 0 && bucketTotal(counts, end - 1) == 0) {
     --end;
   }
   HistogramRaw raw;
@@ -20,14 +20,14 @@ HistogramRaw assembleRaw(const detail::SlotCounts& counts, const detail::Moments
     return raw;
   }
   std::size_t first = 0;
-  while (detail::bucketTotal(counts, first) == 0) {
+  while (bucketTotal(counts, first) == 0) {
     ++first;
   }
   std::uint64_t total = 0;
   for (std::size_t bucket = first; bucket < end; ++bucket) {
-    const std::uint64_t count = detail::bucketTotal(counts, bucket);
+    const std::uint64_t count = bucketTotal(counts, bucket);
     total += count;
-    raw.bucketLimits.push_back(detail::bucketLimit(bucket));
+    raw.bucketLimits.push_back(bucketLimit(bucket));
     raw.bucketCounts.push_back(static_cast<double>(count));
   }
   raw.num = static_cast<double>(total);
@@ -40,11 +40,11 @@ HistogramRaw assembleRaw(const detail::SlotCounts& counts, const detail::Moments
 
 template <typename Float>
 HistogramData computeAs(const TensorView& values) {
-  const auto& table = detail::SlotTable<Float>::instance();
+  const auto& table = SlotTable<Float>::instance();
   // 50 KB would be too much for a small stack of a caller's thread.
-  const auto counts = std::make_unique<detail::SlotCounts>();
-  detail::Moments moments;
-  detail::forEachBlock<Float>(values, [&](const Float* block, std::size_t count) {
+  const auto counts = std::make_unique<SlotCounts>();
+  Moments moments;
+  forEachBlock<Float>(values, [&](const Float* block, std::size_t count) {
     // Moments first: they read at an even rate, so that memory keeps up, and leave the block in the
     // cache.
     moments.add(block, count);
@@ -53,17 +53,16 @@ HistogramData computeAs(const TensorView& values) {
 
   HistogramData result;
   result.raw = assembleRaw(*counts, moments);
-  result.nanCount = detail::slotTotal(*counts, detail::kPosNanSlot) +
-                    detail::slotTotal(*counts, detail::kNegNanSlot);
-  result.posInfCount = detail::slotTotal(*counts, detail::kPosInfSlot);
-  result.negInfCount = detail::slotTotal(*counts, detail::kNegInfSlot);
+  result.nanCount = slotTotal(*counts, kPosNanSlot) + slotTotal(*counts, kNegNanSlot);
+  result.posInfCount = slotTotal(*counts, kPosInfSlot);
+  result.negInfCount = slotTotal(*counts, kNegInfSlot);
   return result;
 }
 
 }  // namespace
 
 HistogramData computeHistogram(const TensorView& values) {
-  return detail::fitsFloat(values.dtype()) ? computeAs<float>(values) : computeAs<double>(values);
+  return base::fitsFloat(values.dtype()) ? computeAs<float>(values) : computeAs<double>(values);
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::values

@@ -12,7 +12,7 @@
 
 #include "values/kinds/histogram/histogram_bins.h"
 
-namespace steptape {
+namespace steptape::detail::values {
 
 /// The histogram of a tensor, and counts of its values that are not finite.
 struct HistogramData {
@@ -95,4 +95,4 @@ STEPTAPE_EXPORT event::Value histogramValue(std::string tag, const HistogramRaw&
                                             event::SummaryMetadata metadata = {},
                                             ValueForm form = ValueForm::kCompatible);
 
-}  // namespace steptape
+}  // namespace steptape::detail::values

@@ -6,7 +6,7 @@
 
 #include "base/element.h"
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 namespace {
 
 /// Returns the least Float above `limit`, or `limit` itself if `includesLimit`.
@@ -30,9 +30,9 @@ std::vector<Bits> slotBegins(bool isNegative) {
     // A limit belongs to the bucket on its right; for negative limits, these are the smaller
     // magnitudes. The largest limit belongs to the bucket on its left, as in numpy.histogram.
     const bool includesLimit = !isNegative && i + 1 < limits.size();
-    begins.push_back(bitCast<Bits>(leastFrom<Float>(limits[i], includesLimit)));
+    begins.push_back(base::bitCast<Bits>(leastFrom<Float>(limits[i], includesLimit)));
   }
-  const Bits infinity = bitCast<Bits>(std::numeric_limits<Float>::infinity());
+  const Bits infinity = base::bitCast<Bits>(std::numeric_limits<Float>::infinity());
   begins.push_back(infinity);
   begins.push_back(infinity + 1);  // NaN
   return begins;
@@ -106,7 +106,7 @@ const SlotTable<Float>& SlotTable<Float>::instance() {
 
 template <typename Float>
 std::size_t SlotTable<Float>::slot(Float value) const {
-  const Bits bits = bitCast<Bits>(value);
+  const Bits bits = base::bitCast<Bits>(value);
   return static_cast<std::size_t>((entries_[bits >> kLowBits] + (bits & kLowMask)) >> kLowBits);
 }
 
@@ -127,4 +127,4 @@ void SlotTable<Float>::count(const Float* values, std::size_t count, SlotCounts*
 template class SlotTable<float>;
 template class SlotTable<double>;
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

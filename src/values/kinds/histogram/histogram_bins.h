@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 
 /// TensorBoard's default limits above 0: 1e-12 · 1.1^k below 1e20, ascending. Built by repeated
 /// multiplication, as in every other writer: std::pow rounds differently and would move values.
@@ -78,4 +78,4 @@ class SlotTable {
 extern template class SlotTable<float>;
 extern template class SlotTable<double>;
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

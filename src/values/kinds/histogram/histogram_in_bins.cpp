@@ -25,27 +25,29 @@ void checkRule(const std::string& rule) {
   for (const char* name : kRules) {
     names += (names.empty() ? "\"" : ", \"") + std::string(name) + "\"";
   }
-  detail::reject("bins = " + detail::quoted(rule), "one of " + names + ", a count, or edges");
+  detail::base::reject("bins = " + detail::base::quoted(rule),
+                       "one of " + names + ", a count, or edges");
 }
 
 void checkCount(int count) {
   if (count < 1 || count > HistogramBins::kMaxCount) {
-    detail::reject("bins = " + std::to_string(count),
-                   "a count from 1 to " + std::to_string(HistogramBins::kMaxCount));
+    detail::base::reject("bins = " + std::to_string(count),
+                         "a count from 1 to " + std::to_string(HistogramBins::kMaxCount));
   }
 }
 
 void checkEdges(const std::vector<double>& edges) {
   if (edges.size() < 2) {
-    detail::reject(std::to_string(edges.size()) + " edges in bins", "at least 2");
+    detail::base::reject(std::to_string(edges.size()) + " edges in bins", "at least 2");
   }
   for (std::size_t i = 0; i < edges.size(); ++i) {
     const std::string edge = "bins[" + std::to_string(i) + "] = " + std::to_string(edges[i]);
     if (!std::isfinite(edges[i])) {
-      detail::reject(edge, "a finite number; values outside the edges are counted in any case");
+      detail::base::reject(edge,
+                           "a finite number; values outside the edges are counted in any case");
     }
     if (i > 0 && edges[i] <= edges[i - 1]) {
-      detail::reject(edge + " after " + std::to_string(edges[i - 1]), "increasing edges");
+      detail::base::reject(edge + " after " + std::to_string(edges[i - 1]), "increasing edges");
     }
   }
 }
@@ -57,14 +59,14 @@ bool isInteger(DType dtype) {
 
 /// All results that do not depend on buckets.
 struct Survey {
-  detail::Moments moments;
+  detail::values::Moments moments;
   std::uint64_t finite = 0;
-  HistogramData data;  ///< Only the counts of values that are not finite.
+  detail::values::HistogramData data;  ///< Only the counts of values that are not finite.
 };
 
 Survey survey(const TensorView& values) {
   Survey result;
-  detail::forEachBlock<double>(values, [&](const double* block, std::size_t count) {
+  detail::values::forEachBlock<double>(values, [&](const double* block, std::size_t count) {
     result.moments.add(block, count);
     for (std::size_t i = 0; i < count; ++i) {
       result.finite += std::isfinite(block[i]) ? 1 : 0;
@@ -77,7 +79,7 @@ Survey survey(const TensorView& values) {
 }
 
 std::vector<double> finiteValues(const TensorView& values) {
-  std::vector<double> finite = detail::rowMajorElements<double>(values);
+  std::vector<double> finite = detail::values::rowMajorElements<double>(values);
   finite.erase(
       std::remove_if(finite.begin(), finite.end(), [](double v) { return !std::isfinite(v); }),
       finite.end());
@@ -89,15 +91,15 @@ std::size_t bucketCount(const TensorView& values, const HistogramBins& bins, con
     return static_cast<std::size_t>(*count);
   }
   const std::string& rule = std::get<std::string>(bins.choice());
-  detail::HistogramSample sample{all.moments.min(),
-                                 all.moments.max(),
-                                 static_cast<std::size_t>(all.finite),
-                                 isInteger(values.dtype()),
-                                 {}};
-  if (detail::ruleNeedsValues(rule)) {
+  detail::values::HistogramSample sample{all.moments.min(),
+                                         all.moments.max(),
+                                         static_cast<std::size_t>(all.finite),
+                                         isInteger(values.dtype()),
+                                         {}};
+  if (detail::values::ruleNeedsValues(rule)) {
     sample.values = finiteValues(values);
   }
-  return detail::ruleCount(rule, &sample);
+  return detail::values::ruleCount(rule, &sample);
 }
 
 /// Counts values in the buckets between edges, and in one bucket on either side.
@@ -163,20 +165,21 @@ EdgeCounter counterFor(const TensorView& values, const HistogramBins& bins, cons
     return {*edges, 0};
   }
   const std::size_t count = bucketCount(values, bins, all);
-  std::vector<double> edges = detail::equalWidthEdges(all.moments.min(), all.moments.max(), count);
+  std::vector<double> edges =
+      detail::values::equalWidthEdges(all.moments.min(), all.moments.max(), count);
   const bool isWhole = edges.size() == count + 1;
   const double scale = static_cast<double>(count) / (edges.back() - edges.front());
   return {std::move(edges), isWhole ? scale : 0};
 }
 
-HistogramData countInBins(const TensorView& values, const HistogramBins& bins) {
+detail::values::HistogramData countInBins(const TensorView& values, const HistogramBins& bins) {
   const Survey all = survey(values);
-  HistogramData result = all.data;
+  detail::values::HistogramData result = all.data;
   if (all.finite == 0) {
     return result;
   }
   EdgeCounter counter = counterFor(values, bins, all);
-  detail::forEachBlock<double>(
+  detail::values::forEachBlock<double>(
       values, [&](const double* block, std::size_t count) { counter.add(block, count); });
   counter.moveTo(&result.raw);
   result.raw.num = static_cast<double>(all.finite);
@@ -209,7 +212,7 @@ void joinNeighbors(std::size_t maxBins, HistogramRaw* raw) {
 
 }  // namespace
 
-void checkHistogramBins(const HistogramBins& bins, int maxBins) {
+void detail::values::checkHistogramBins(const HistogramBins& bins, int maxBins) {
   if (const auto* rule = std::get_if<std::string>(&bins.choice())) {
     checkRule(*rule);
   } else if (const int* count = std::get_if<int>(&bins.choice())) {
@@ -218,15 +221,18 @@ void checkHistogramBins(const HistogramBins& bins, int maxBins) {
     checkEdges(std::get<std::vector<double>>(bins.choice()));
   }
   if (maxBins < 0) {
-    detail::reject("maxBins = " + std::to_string(maxBins), "0 (no limit) or more");
+    detail::base::reject("maxBins = " + std::to_string(maxBins), "0 (no limit) or more");
   }
 }
 
-HistogramData computeHistogram(const TensorView& values, const HistogramBins& bins, int maxBins) {
-  checkHistogramBins(bins, maxBins);
+detail::values::HistogramData detail::values::computeHistogram(const TensorView& values,
+                                                               const HistogramBins& bins,
+                                                               int maxBins) {
+  detail::values::checkHistogramBins(bins, maxBins);
   const auto* rule = std::get_if<std::string>(&bins.choice());
   const bool isDefault = rule != nullptr && *rule == "tensorflow";
-  HistogramData data = isDefault ? computeHistogram(values) : countInBins(values, bins);
+  detail::values::HistogramData data =
+      isDefault ? detail::values::computeHistogram(values) : countInBins(values, bins);
   joinNeighbors(static_cast<std::size_t>(maxBins), &data.raw);
   return data;
 }

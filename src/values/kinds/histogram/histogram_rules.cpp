@@ -9,7 +9,7 @@
 
 #include "values/kinds/histogram/histogram_bins.h"
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 namespace {
 
 /// Adds `term(value)` for all values in numpy's order: eight sums per block, and blocks pairwise.
@@ -182,4 +182,4 @@ std::vector<double> equalWidthEdges(double min, double max, std::size_t count) {
   return edges;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

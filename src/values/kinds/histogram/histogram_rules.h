@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 
 /// The input of numpy's rules.
 struct HistogramSample {
@@ -33,4 +33,4 @@ std::size_t ruleCount(std::string_view rule, HistogramSample* sample);
 /// @source numpy.linspace
 std::vector<double> equalWidthEdges(double min, double max, std::size_t count);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

@@ -31,11 +31,11 @@ void checkLimits(const std::vector<double>& limits) {
     // The last bucket may have no upper limit: it is shown up to the maximum.
     const bool isOpenEnd = i + 1 == limits.size() && limits[i] > 0 && std::isinf(limits[i]);
     if (!std::isfinite(limits[i]) && !isOpenEnd) {
-      detail::reject(element("bucketLimits", i, limits[i]), "a finite number");
+      detail::base::reject(element("bucketLimits", i, limits[i]), "a finite number");
     }
     if (i > 0 && limits[i] <= limits[i - 1]) {
-      detail::reject(element("bucketLimits", i, limits[i]) + " after " + text(limits[i - 1]),
-                     "increasing limits");
+      detail::base::reject(element("bucketLimits", i, limits[i]) + " after " + text(limits[i - 1]),
+                           "increasing limits");
     }
   }
 }
@@ -43,7 +43,7 @@ void checkLimits(const std::vector<double>& limits) {
 void checkCounts(const std::vector<double>& counts) {
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (!std::isfinite(counts[i]) || counts[i] < 0) {
-      detail::reject(element("bucketCounts", i, counts[i]), "a finite number, 0 or more");
+      detail::base::reject(element("bucketCounts", i, counts[i]), "a finite number, 0 or more");
     }
   }
 }
@@ -153,30 +153,30 @@ event::SummaryHistogram compatibleHistogram(const HistogramRaw& histogram, Bucke
 
 }  // namespace
 
-void checkHistogram(const HistogramRaw& histogram) {
+void detail::values::checkHistogram(const HistogramRaw& histogram) {
   if (histogram.bucketLimits.size() != histogram.bucketCounts.size()) {
-    detail::reject(std::to_string(histogram.bucketLimits.size()) + " bucketLimits and " +
-                       std::to_string(histogram.bucketCounts.size()) + " bucketCounts",
-                   "equally many: the right edge and the count of each bucket");
+    detail::base::reject(std::to_string(histogram.bucketLimits.size()) + " bucketLimits and " +
+                             std::to_string(histogram.bucketCounts.size()) + " bucketCounts",
+                         "equally many: the right edge and the count of each bucket");
   }
   checkLimits(histogram.bucketLimits);
   checkCounts(histogram.bucketCounts);
   if (!std::isfinite(histogram.min) || !std::isfinite(histogram.max) ||
       histogram.min > histogram.max) {
-    detail::reject("min = " + text(histogram.min) + " and max = " + text(histogram.max),
-                   "finite numbers, min at most max");
+    detail::base::reject("min = " + text(histogram.min) + " and max = " + text(histogram.max),
+                         "finite numbers, min at most max");
   }
 }
 
-event::Value histogramValue(std::string tag, const HistogramRaw& histogram,
-                            event::SummaryMetadata metadata, ValueForm form) {
+event::Value detail::values::histogramValue(std::string tag, const HistogramRaw& histogram,
+                                            event::SummaryMetadata metadata, ValueForm form) {
   metadata.pluginName = event::kHistogramsPlugin;
   metadata.pluginContent.clear();
   metadata.dataClass = event::DataClass::kTensor;
   Buckets buckets = bucketsOf(histogram);
   if (form == ValueForm::kCompatible && fitsIntoFloats(buckets.edges)) {
     return {std::move(tag), compatibleHistogram(histogram, std::move(buckets)),
-            detail::metadataIfNamed(std::move(metadata))};
+            detail::events::metadataIfNamed(std::move(metadata))};
   }
   return {std::move(tag), bucketTensor(buckets), std::move(metadata)};
 }

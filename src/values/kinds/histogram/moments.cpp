@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 namespace {
 
 template <typename Float>
@@ -108,4 +108,4 @@ void Moments::addFinite(const Float* values, std::size_t count) {
 template void Moments::add(const float* values, std::size_t count);
 template void Moments::add(const double* values, std::size_t count);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

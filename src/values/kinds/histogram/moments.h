@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <limits>
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 
 /// Minimum, maximum, sum and sum of squares of the finite values that were added.
 ///
@@ -35,4 +35,4 @@ class Moments {
 extern template void Moments::add(const float* values, std::size_t count);
 extern template void Moments::add(const double* values, std::size_t count);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

@@ -5,7 +5,7 @@
 
 #include "base/utf8.h"
 
-namespace steptape::detail::bitmap_font {
+namespace steptape::detail::values::bitmap_font {
 namespace {
 
 constexpr char kFirst = ' ';
@@ -105,7 +105,7 @@ std::size_t length(std::string_view text) {
 
 int nextGlyph(std::string_view text, std::size_t* position) {
   const char first = text[(*position)++];
-  while (*position < text.size() && isUtf8Continuation(text[*position])) {
+  while (*position < text.size() && base::isUtf8Continuation(text[*position])) {
     ++*position;
   }
   return first < kFirst || first > kLast ? kReplacement : first - kFirst;
@@ -117,4 +117,4 @@ bool hasInk(int glyph, int x, int y) {
   return kSheet[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)] == '#';
 }
 
-}  // namespace steptape::detail::bitmap_font
+}  // namespace steptape::detail::values::bitmap_font

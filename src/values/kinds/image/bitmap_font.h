@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 
 /// A fixed-width font for short labels in images, drawn for this library: ASCII's printable
 /// characters, and a hollow box for every other character.
@@ -27,4 +27,4 @@ int nextGlyph(std::string_view text, std::size_t* position);
 bool hasInk(int glyph, int x, int y);
 
 }  // namespace bitmap_font
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

@@ -14,11 +14,8 @@
 #include "values/kinds/reject.h"
 #include "values/kinds/tensor/strided.h"
 
-namespace steptape {
+namespace steptape::detail::values {
 namespace {
-
-using detail::Canvas;
-using detail::Color;
 
 std::size_t distinctCount(std::vector<std::string> labels) {
   std::sort(labels.begin(), labels.end());
@@ -29,8 +26,8 @@ std::size_t distinctCount(std::vector<std::string> labels) {
 void checkNumbers(std::size_t boxes, const BoxOptions& options) {
   const std::size_t labels = options.labels.size();
   if (labels != 0 && labels != boxes) {
-    detail::reject(std::to_string(labels) + " labels",
-                   "one for each of " + std::to_string(boxes) + " boxes, or none");
+    base::reject(std::to_string(labels) + " labels",
+                 "one for each of " + std::to_string(boxes) + " boxes, or none");
   }
   const std::size_t colors = options.colors.size();
   if (colors == 0 || colors == boxes) {
@@ -38,7 +35,7 @@ void checkNumbers(std::size_t boxes, const BoxOptions& options) {
   }
   const std::size_t distinct = distinctCount(options.labels);
   if (distinct == 0 || colors != distinct) {
-    detail::reject(
+    base::reject(
         std::to_string(colors) + " colors",
         "one for each of " + std::to_string(boxes) + " boxes" +
             (distinct == 0 ? "" : " or of " + std::to_string(distinct) + " distinct labels") +
@@ -53,20 +50,20 @@ struct Size {
 
 Size scaledSize(std::int64_t width, std::int64_t height, std::int64_t channels, double rescale) {
   if (!(rescale > 0) || !std::isfinite(rescale)) {
-    detail::reject("rescale = " + std::to_string(rescale), "a positive number");
+    base::reject("rescale = " + std::to_string(rescale), "a positive number");
   }
   // Truncates, as the Python writers do. Images never have more than 2^31 pixels per side.
   const auto scaled = [&](std::int64_t side) {
     return static_cast<std::int64_t>(
         std::min(static_cast<double>(side) * rescale, static_cast<double>(INT32_MAX)));
   };
-  detail::checkPngSize(scaled(width), scaled(height), channels);
+  checkPngSize(scaled(width), scaled(height), channels);
   return {static_cast<int>(scaled(width)), static_cast<int>(scaled(height))};
 }
 
 void checkBoxesShape(const TensorView& boxes) {
   if (boxes.rank() != 2 || boxes.shape()[1] != 4) {
-    detail::reject("boxes of shape " + boxes.shapeString(), "(N, 4): left, top, right, bottom");
+    base::reject("boxes of shape " + boxes.shapeString(), "(N, 4): left, top, right, bottom");
   }
 }
 
@@ -130,7 +127,7 @@ void drawOutline(const BoxCorners& box, Color color, Canvas* canvas) {
 }
 
 void drawLabel(const std::string& label, const BoxCorners& box, Color color, Canvas* canvas) {
-  namespace font = detail::bitmap_font;
+  namespace font = bitmap_font;
   constexpr int kMargin = 1;
   // Longer labels are wider than any image.
   constexpr std::size_t kMaxLength = 1 << 20;
@@ -138,7 +135,7 @@ void drawLabel(const std::string& label, const BoxCorners& box, Color color, Can
   const int left = cut(box[0]);
   const int bottom = cut(box[3]);
   canvas->fill(left, bottom - font::kHeight - 2 * kMargin, left + width, bottom, color);
-  canvas->write(label, left + kMargin, bottom - font::kHeight - kMargin, detail::inkOn(color));
+  canvas->write(label, left + kMargin, bottom - font::kHeight - kMargin, inkOn(color));
 }
 
 }  // namespace
@@ -156,14 +153,14 @@ void checkBoxes(const TensorView& image, const TensorView& boxes, const BoxOptio
 
 std::vector<BoxCorners> boxCorners(const TensorView& boxes) {
   checkBoxesShape(boxes);
-  const std::vector<double> numbers = detail::rowMajorElements<double>(boxes);
+  const std::vector<double> numbers = rowMajorElements<double>(boxes);
   std::vector<BoxCorners> corners(numbers.size() / 4);
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     if (!std::isfinite(numbers[i])) {
       constexpr const char* kNames[] = {"left", "top", "right", "bottom"};
-      detail::reject(std::string(kNames[i % 4]) + " of box " + std::to_string(i / 4) + " = " +
-                         std::to_string(numbers[i]),
-                     "a finite number");
+      base::reject(std::string(kNames[i % 4]) + " of box " + std::to_string(i / 4) + " = " +
+                       std::to_string(numbers[i]),
+                   "a finite number");
     }
     corners[i / 4][i % 4] = numbers[i];
   }
@@ -182,7 +179,7 @@ Pixels drawBoxes(Pixels image, const std::vector<BoxCorners>& boxes, const BoxOp
       drawLabel(options.labels[i], boxes[i], colors[i], &canvas);
     }
   }
-  return detail::resizeLanczos(std::move(drawn), size.width, size.height);
+  return resizeLanczos(std::move(drawn), size.width, size.height);
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::values

@@ -13,7 +13,7 @@
 
 #include "values/kinds/image/image.h"
 
-namespace steptape {
+namespace steptape::detail::values {
 
 /// Left, top, right and bottom of a box in pixels.
 using BoxCorners = std::array<double, 4>;
@@ -55,4 +55,4 @@ STEPTAPE_EXPORT std::vector<BoxCorners> boxCorners(const TensorView& boxes);
 STEPTAPE_EXPORT Pixels drawBoxes(Pixels image, const std::vector<BoxCorners>& boxes,
                                  const BoxOptions& options = {});
 
-}  // namespace steptape
+}  // namespace steptape::detail::values

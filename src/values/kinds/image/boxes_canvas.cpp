@@ -7,7 +7,7 @@
 #include "values/kinds/image/bitmap_font.h"
 #include "values/kinds/image/color_math.h"
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 Color inkOn(Color color) {
   // The luminance at which black and white have equal contrast: (1 + 0.05) / (y + 0.05) = (y +
   // 0.05) / 0.05.
@@ -52,4 +52,4 @@ void Canvas::set(int x, int y, Color color) {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

@@ -7,7 +7,7 @@
 
 #include "values/kinds/image/image.h"
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 
 /// Red, green and blue.
 using Color = std::array<std::uint8_t, 3>;
@@ -37,4 +37,4 @@ class Canvas {
   Pixels* pixels_;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

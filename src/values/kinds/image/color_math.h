@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 
 /// Converts a color of 0..1 to a byte: times 255 in binary32, clamped and truncated, as in torch.
 inline std::uint8_t colorByte(float color) {
@@ -34,4 +34,4 @@ inline double relativeLuminance(double red, double green, double blue) {
   return 0.2126 * linearLight(red) + 0.7152 * linearLight(green) + 0.0722 * linearLight(blue);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

@@ -14,14 +14,11 @@
 #include "values/kinds/image/image_layout.h"
 #include "values/kinds/image/png_chunks.h"
 
-namespace steptape {
+namespace steptape::detail::values {
 namespace {
 
-using detail::ImageLayout;
-using detail::TileGrid;
-
-constexpr detail::ImageFormat kImageFormat = {"HW", "C", "the letters of \"CHW\" or \"HW\""};
-constexpr detail::ImageFormat kGridFormat = {"NHW", "C", "the letters of \"NCHW\" or \"NHW\""};
+constexpr ImageFormat kImageFormat = {"HW", "C", "the letters of \"CHW\" or \"HW\""};
+constexpr ImageFormat kGridFormat = {"NHW", "C", "the letters of \"NCHW\" or \"NHW\""};
 
 TileGrid gridOf(const ImageLayout& layout) {
   constexpr std::int64_t kMaxColumns = 8;
@@ -31,11 +28,11 @@ TileGrid gridOf(const ImageLayout& layout) {
 
 /// Returns the layout of a batch, after checking that encodePng() accepts its grid.
 ImageLayout checkedLayout(const TensorView& view, std::string_view dataFormat,
-                          const detail::ImageFormat& rules) {
-  const ImageLayout layout = detail::imageLayout(view, dataFormat, rules);
+                          const ImageFormat& rules) {
+  const ImageLayout layout = imageLayout(view, dataFormat, rules);
   const TileGrid grid = gridOf(layout);
-  detail::checkPngSize(layout.columns.size * grid.columns, layout.rows.size * grid.rows,
-                       layout.channels.size);
+  checkPngSize(layout.columns.size * grid.columns, layout.rows.size * grid.rows,
+               layout.channels.size);
   return layout;
 }
 
@@ -46,7 +43,7 @@ Pixels tile(const TensorView& view, const ImageLayout& layout) {
   pixels.height = static_cast<int>(layout.rows.size * grid.rows);
   pixels.channels = static_cast<int>(layout.channels.size);
   pixels.data.resize(static_cast<std::size_t>(pixels.width) * pixels.height * pixels.channels);
-  pixels.unshown = detail::copyTiles(view, layout, 0, grid, pixels.data.data());
+  pixels.unshown = copyTiles(view, layout, 0, grid, pixels.data.data());
   return pixels;
 }
 
@@ -57,7 +54,7 @@ std::int32_t colorspaceOf(std::string_view file) {
   constexpr std::int32_t kRgb = 3;
   constexpr std::int32_t kRgba = 4;
   constexpr std::size_t kColorType = 25;  // in the header chunk, which is first
-  const bool isPng = detail::startsWith(file, "\x89PNG") && file.size() > kColorType;
+  const bool isPng = base::startsWith(file, "\x89PNG") && file.size() > kColorType;
   switch (isPng ? file[kColorType] : 2) {
     case 0:
       return kGray;
@@ -75,7 +72,7 @@ std::int32_t colorspaceOf(std::string_view file) {
 void UnshownElements::take(float element) {
   if (std::isnan(element)) {
     ++nans;
-  } else if (!detail::isUsualColor(element)) {
+  } else if (!isUsualColor(element)) {
     lowest = std::min(lowest, element);
     highest = std::max(highest, element);
   }
@@ -117,7 +114,7 @@ event::Value imageValue(std::string tag, int width, int height, std::vector<std:
     image.width = width;
     image.colorspace = colorspaceOf(pngs.front());
     image.encoded = std::move(pngs.front());
-    return {std::move(tag), std::move(image), detail::metadataIfNamed(std::move(metadata))};
+    return {std::move(tag), std::move(image), events::metadataIfNamed(std::move(metadata))};
   }
   event::Tensor tensor;
   tensor.type = event::TensorType::kString;
@@ -127,4 +124,4 @@ event::Value imageValue(std::string tag, int width, int height, std::vector<std:
   return {std::move(tag), std::move(tensor), std::move(metadata)};
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::values

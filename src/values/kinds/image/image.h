@@ -12,7 +12,7 @@
 #include "steptape/values/tensor_view.h"
 #include "steptape/values/value_options.h"
 
-namespace steptape {
+namespace steptape::detail::values {
 
 /// The elements of a tensor that an image cannot show. Elements from -0.5 to 1.5 are clipped to
 /// 0..1 without being counted: rounding and filters overshoot.
@@ -111,4 +111,4 @@ STEPTAPE_EXPORT event::Value imageValue(std::string tag, int width, int height,
                                         event::SummaryMetadata metadata = {},
                                         ValueForm form = ValueForm::kCompatible);
 
-}  // namespace steptape
+}  // namespace steptape::detail::values

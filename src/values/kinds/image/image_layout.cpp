@@ -10,7 +10,7 @@
 #include "values/kinds/reject.h"
 #include "values/kinds/tensor/visit_elements.h"
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 namespace {
 
 /// Returns whether `format` has every required letter, only required and optional letters, and no
@@ -33,28 +33,28 @@ Dimension dimensionOf(const TensorView& view, std::string_view format, char lett
 }
 
 template <typename T>
-constexpr bool kIsFloat =
-    std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16> || std::is_floating_point_v<T>;
+constexpr bool kIsFloat = std::is_same_v<T, base::Float16> || std::is_same_v<T, base::BFloat16> ||
+                          std::is_floating_point_v<T>;
 
 template <typename T>
 float colorOf(T element) {
   if constexpr (std::is_floating_point_v<T>) {
     return static_cast<float>(element);
   } else {
-    return toFloat(element);
+    return base::toFloat(element);
   }
 }
 
 std::uint8_t toByte(std::uint8_t value) {
   return value;
 }
-std::uint8_t toByte(Bool8 value) {
+std::uint8_t toByte(base::Bool8 value) {
   return value.byte != 0 ? 255 : 0;
 }
 
 template <typename T>
 constexpr bool kIsPixel =
-    std::is_same_v<T, std::uint8_t> || std::is_same_v<T, Bool8> || kIsFloat<T>;
+    std::is_same_v<T, std::uint8_t> || std::is_same_v<T, base::Bool8> || kIsFloat<T>;
 
 template <typename T>
 UnshownElements unshownElements(const T* first, Dimension from) {
@@ -107,14 +107,16 @@ UnshownElements convertRow(const T* from, const ImageLayout& layout, std::uint8_
 
 ImageLayout imageLayout(const TensorView& view, std::string_view format, const ImageFormat& rules) {
   if (!isFormat(format, rules)) {
-    reject("dataFormat = " + quoted(format), std::string(rules.expected) + " in any order");
+    base::reject("dataFormat = " + base::quoted(format),
+                 std::string(rules.expected) + " in any order");
   }
   if (view.rank() != format.size()) {
-    reject("shape " + view.shapeString(),
-           std::to_string(format.size()) + " dimensions for dataFormat " + quoted(format));
+    base::reject(
+        "shape " + view.shapeString(),
+        std::to_string(format.size()) + " dimensions for dataFormat " + base::quoted(format));
   }
   if (view.numel() == 0) {
-    reject("shape " + view.shapeString(), "at least one pixel");
+    base::reject("shape " + view.shapeString(), "at least one pixel");
   }
   ImageLayout layout;
   layout.images = dimensionOf(view, format, 'N');
@@ -124,16 +126,16 @@ ImageLayout imageLayout(const TensorView& view, std::string_view format, const I
   layout.channels = dimensionOf(view, format, 'C');
   const std::int64_t channels = layout.channels.size;
   if (channels != 1 && channels != 3 && channels != 4) {
-    reject(std::to_string(channels) + " channels in shape " + view.shapeString() +
-               " with dataFormat " + quoted(format),
-           "1, 3 or 4");
+    base::reject(std::to_string(channels) + " channels in shape " + view.shapeString() +
+                     " with dataFormat " + base::quoted(format),
+                 "1, 3 or 4");
   }
   visitElements(view, [&](const auto* data) {
     if constexpr (!kIsPixel<std::remove_const_t<std::remove_pointer_t<decltype(data)>>>) {
       // Other integer types have no common scale: a wrong guess shows a white or a black image.
 
-      reject("element type " + std::string(dtypeName(view.dtype())),
-             "uint8 (0 to 255), a floating-point type (0 to 1) or bool");
+      base::reject("element type " + std::string(dtypeName(view.dtype())),
+                   "uint8 (0 to 255), a floating-point type (0 to 1) or bool");
     }
   });
   return layout;
@@ -160,4 +162,4 @@ UnshownElements copyTiles(const TensorView& view, const ImageLayout& layout, std
   return unshown;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

@@ -10,7 +10,7 @@
 #include "values/kinds/image/image.h"
 #include "values/kinds/tensor/strided.h"
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 
 /// The layout of a batch of images or videos, whatever the order of its dimensions. A dimension
 /// that the tensor does not have is of size 1.
@@ -47,4 +47,4 @@ struct TileGrid {
 UnshownElements copyTiles(const TensorView& view, const ImageLayout& layout, std::int64_t frame,
                           const TileGrid& grid, std::uint8_t* to);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 namespace {
 
 constexpr double kPi = 3.14159265358979323846;
@@ -152,4 +152,4 @@ Pixels resizeLanczos(Pixels image, int width, int height) {
   return image;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

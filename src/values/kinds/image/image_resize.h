@@ -3,7 +3,7 @@
 
 #include "values/kinds/image/image.h"
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 
 /// Scales an image to `width` x `height` pixels with a Lanczos filter of three lobes. When
 /// shrinking, the filter is wider to avoid aliasing. Scales rows first, then columns, and rounds in
@@ -17,4 +17,4 @@ namespace steptape::detail {
 /// @source C. E. Duchon, "Lanczos Filtering in One and Two Dimensions", 1979.
 Pixels resizeLanczos(Pixels image, int width, int height);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

@@ -9,34 +9,34 @@
 namespace steptape {
 namespace {
 
-detail::PngRows wholeOf(const Pixels& pixels) {
+detail::values::PngRows wholeOf(const detail::values::Pixels& pixels) {
   const auto pixelBytes = static_cast<std::size_t>(pixels.channels);
   const std::size_t rowBytes = static_cast<std::size_t>(pixels.width) * pixelBytes;
   return {pixels.data.data(), static_cast<std::size_t>(pixels.height), rowBytes, rowBytes,
           pixelBytes};
 }
 
-void check(const Pixels& pixels) {
-  detail::checkPngSize(pixels.width, pixels.height, pixels.channels);
-  const detail::PngRows rows = wholeOf(pixels);
+void check(const detail::values::Pixels& pixels) {
+  detail::values::checkPngSize(pixels.width, pixels.height, pixels.channels);
+  const detail::values::PngRows rows = wholeOf(pixels);
   if (pixels.data.size() != rows.bytes * rows.count) {
-    detail::reject(std::to_string(pixels.data.size()) + " bytes for an image of " +
-                       std::to_string(pixels.width) + " x " + std::to_string(pixels.height) +
-                       " pixels with " + std::to_string(pixels.channels) + " channels",
-                   std::to_string(rows.bytes * rows.count), "PNG");
+    detail::base::reject(std::to_string(pixels.data.size()) + " bytes for an image of " +
+                             std::to_string(pixels.width) + " x " + std::to_string(pixels.height) +
+                             " pixels with " + std::to_string(pixels.channels) + " channels",
+                         std::to_string(rows.bytes * rows.count), "PNG");
   }
 }
 
 }  // namespace
 
-std::string encodePng(const Pixels& pixels) {
+std::string detail::values::encodePng(const detail::values::Pixels& pixels) {
   check(pixels);
-  std::string png(detail::kPngSignature);
-  detail::appendPngHeader(pixels.width, pixels.height, pixels.channels, &png);
-  const std::size_t data = detail::beginPngChunk("IDAT", &png);
-  detail::compressPngRows(wholeOf(pixels), &png);
-  detail::finishPngChunk(data, &png);
-  detail::appendPngChunk("IEND", {}, &png);
+  std::string png(detail::values::kPngSignature);
+  detail::values::appendPngHeader(pixels.width, pixels.height, pixels.channels, &png);
+  const std::size_t data = detail::values::beginPngChunk("IDAT", &png);
+  detail::values::compressPngRows(wholeOf(pixels), &png);
+  detail::values::finishPngChunk(data, &png);
+  detail::values::appendPngChunk("IEND", {}, &png);
   return png;
 }
 

@@ -5,7 +5,7 @@
 
 #include <zlib.h>
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 namespace {
 
 /// zlib's counts have 32 bits, and so has a chunk's length, of which PNG uses 31.
@@ -66,9 +66,9 @@ void appendPngHeader(int width, int height, int channels, std::string* png) {
 void checkPngSize(std::int64_t width, std::int64_t height, std::int64_t channels) {
   const auto require = [&](bool holds, const char* expected) {
     if (!holds) {
-      reject("an image of " + std::to_string(width) + " x " + std::to_string(height) +
-                 " pixels with " + std::to_string(channels) + " channels",
-             expected, "PNG");
+      base::reject("an image of " + std::to_string(width) + " x " + std::to_string(height) +
+                       " pixels with " + std::to_string(channels) + " channels",
+                   expected, "PNG");
     }
   };
   require(width > 0 && height > 0, "positive sides");
@@ -78,4 +78,4 @@ void checkPngSize(std::int64_t width, std::int64_t height, std::int64_t channels
           "at most 1 GiB");
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 
 inline constexpr std::string_view kPngSignature = "\x89PNG\r\n\x1a\n";
 
@@ -28,4 +28,4 @@ void appendPngHeader(int width, int height, int channels, std::string* png);
 /// @throws Error(kInvalidArgument) if encodePng() does not accept an image of this size.
 void checkPngSize(std::int64_t width, std::int64_t height, std::int64_t channels);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

@@ -9,7 +9,7 @@
 
 #include <zlib.h>
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 
 /// Compresses data and appends it to a string, at zlib's fastest level.
 ///
@@ -75,4 +75,4 @@ class PngDeflater {
   z_stream stream_{};
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

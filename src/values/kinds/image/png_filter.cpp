@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 namespace {
 
 enum Filter { kNone = 0, kSub = 1, kUp = 2, kAverage = 3, kPaeth = 4 };
@@ -94,4 +94,4 @@ void PngRowFilter::apply(int filter, std::size_t y, std::uint8_t* to) const {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

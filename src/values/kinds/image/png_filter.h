@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 
 /// Pixels in memory: an image, or a rectangle of a larger one.
 struct PngRows {
@@ -43,4 +43,4 @@ class PngRowFilter {
   std::vector<std::uint8_t> blank_;  // stands for the row above the first
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

@@ -41,7 +41,7 @@ struct Chunk {
 Chunk chunkAt(std::string_view file, std::size_t at) {
   const std::string_view rest = file.substr(at);
   if (rest.size() < kChunkOverhead || bigEndian(rest) > rest.size() - kChunkOverhead) {
-    detail::reject(
+    detail::base::reject(
         "a PNG file that ends inside a chunk, after " + std::to_string(file.size()) + " bytes",
         "a whole file", "pngImage");
   }
@@ -54,7 +54,8 @@ Chunk chunkAt(std::string_view file, std::size_t at) {
 int sideOf(std::string_view bytes) {
   const std::uint32_t side = bigEndian(bytes);
   if (side == 0 || side > kLargest) {
-    detail::reject("a side of " + std::to_string(side) + " pixels", "1 to 2147483647", "pngImage");
+    detail::base::reject("a side of " + std::to_string(side) + " pixels", "1 to 2147483647",
+                         "pngImage");
   }
   return static_cast<int>(side);
 }
@@ -71,12 +72,13 @@ bool isHeader(const Chunk& chunk) {
 }  // namespace
 
 PngImage pngImage(std::string bytes) {
-  if (!detail::startsWith(bytes, detail::kPngSignature)) {
-    detail::reject("bytes without the signature of a PNG file", "a PNG file", "pngImage");
+  if (!detail::base::startsWith(bytes, detail::values::kPngSignature)) {
+    detail::base::reject("bytes without the signature of a PNG file", "a PNG file", "pngImage");
   }
-  Chunk chunk = chunkAt(bytes, detail::kPngSignature.size());
+  Chunk chunk = chunkAt(bytes, detail::values::kPngSignature.size());
   if (!isHeader(chunk)) {
-    detail::reject("a first chunk that is not an intact header (IHDR)", "a PNG file", "pngImage");
+    detail::base::reject("a first chunk that is not an intact header (IHDR)", "a PNG file",
+                         "pngImage");
   }
   const int width = sideOf(chunk.data);
   const int height = sideOf(chunk.data.substr(4));

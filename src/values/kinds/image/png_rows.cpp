@@ -6,7 +6,7 @@
 
 #include "values/kinds/image/png_deflater.h"
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 namespace {
 
 constexpr std::size_t kRowsPerChoice = 8;
@@ -66,4 +66,4 @@ void compressPngRows(const PngRows& rows, std::string* out) {
   deflater.finish();
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

@@ -5,11 +5,11 @@
 
 #include "values/kinds/image/png_filter.h"
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 
 /// Filters and compresses rows, and appends the data of IDAT chunks to `out`.
 ///
 /// A sample of the rows selects zlib's strategy.
 void compressPngRows(const PngRows& rows, std::string* out);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

@@ -10,20 +10,20 @@
 #include "base/utf8.h"
 #include "values/kinds/reject.h"
 
-namespace steptape {
+namespace steptape::detail::values {
 namespace {
 
 constexpr char kLayoutTag[] = "custom_scalars__config__";
 
 void checkUtf8(const char* what, const std::string& text) {
-  if (!isValidUtf8(text)) {
-    detail::reject(std::string(what) + " " + detail::quoted(text) + " with invalid UTF-8", "UTF-8");
+  if (!base::isValidUtf8(text)) {
+    base::reject(std::string(what) + " " + base::quoted(text) + " with invalid UTF-8", "UTF-8");
   }
 }
 
 void checkTag(const CustomScalarsChart& chart, const std::string& tag) {
   if (tag.empty()) {
-    detail::reject("an empty tag in chart " + detail::quoted(chart.title), "a tag");
+    base::reject("an empty tag in chart " + base::quoted(chart.title), "a tag");
   }
   checkUtf8("tag", tag);
 }
@@ -31,9 +31,9 @@ void checkTag(const CustomScalarsChart& chart, const std::string& tag) {
 void checkChart(const CustomScalarsChart& chart) {
   checkUtf8("chart", chart.title);
   if (chart.tags.empty() == chart.margins.empty()) {
-    detail::reject(
+    base::reject(
         std::string(chart.tags.empty() ? "neither tags nor margins" : "both tags and margins") +
-            " in chart " + detail::quoted(chart.title),
+            " in chart " + base::quoted(chart.title),
         "one of them");
   }
   for (const std::string& tag : chart.tags) {
@@ -62,13 +62,12 @@ Item* findOrAdd(const Item& item, std::vector<Item>* items) {
 
 void checkLayout(const CustomScalarsLayout& layout) {
   if (layout.categories.empty()) {
-    detail::reject("a layout without categories", "at least one");
+    base::reject("a layout without categories", "at least one");
   }
   for (const CustomScalarsCategory& category : layout.categories) {
     checkUtf8("category", category.title);
     if (category.charts.empty()) {
-      detail::reject("category " + detail::quoted(category.title) + " without charts",
-                     "at least one");
+      base::reject("category " + base::quoted(category.title) + " without charts", "at least one");
     }
     for (const CustomScalarsChart& chart : category.charts) {
       checkChart(chart);
@@ -96,4 +95,4 @@ event::Value customScalarsValue(const CustomScalarsLayout& layout) {
   return {kLayoutTag, std::move(tensor), std::move(metadata)};
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::values

@@ -6,7 +6,7 @@
 #include "steptape/events/event.h"
 #include "steptape/values/value_options.h"
 
-namespace steptape {
+namespace steptape::detail::values {
 
 /// Checks a layout before it is written.
 ///
@@ -32,4 +32,4 @@ STEPTAPE_EXPORT void mergeLayout(const CustomScalarsLayout& addition, CustomScal
 /// @source  tensorboard/plugins/custom_scalar/metadata.py; docs/event_file_format.md.
 STEPTAPE_EXPORT event::Value customScalarsValue(const CustomScalarsLayout& layout);
 
-}  // namespace steptape
+}  // namespace steptape::detail::values

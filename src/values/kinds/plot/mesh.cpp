@@ -16,7 +16,7 @@
 #include "values/kinds/reject.h"
 #include "values/kinds/tensor/row_major_reader.h"
 
-namespace steptape {
+namespace steptape::detail::values {
 namespace {
 
 using Shape = std::vector<std::int64_t>;
@@ -28,12 +28,12 @@ Shape batchedShape(const char* part, const TensorView& view) {
     shape.insert(shape.begin(), 1);
   }
   if (shape.size() != 3 || shape[2] != 3) {
-    detail::reject(std::string(part) + " of shape " + view.shapeString(),
-                   std::string("(batch, ") + part + ", 3) or (" + part + ", 3)");
+    base::reject(std::string(part) + " of shape " + view.shapeString(),
+                 std::string("(batch, ") + part + ", 3) or (" + part + ", 3)");
   }
   if (view.numel() == 0) {
-    detail::reject(std::string(part) + " of shape " + view.shapeString(),
-                   "at least one of the " + std::string(part));
+    base::reject(std::string(part) + " of shape " + view.shapeString(),
+                 "at least one of the " + std::string(part));
   }
   return shape;
 }
@@ -76,28 +76,28 @@ bool isJsonObject(std::string_view text) {
 }
 
 void checkConfig(const std::string& json) {
-  if (!json.empty() && (!isValidUtf8(json) || !isJsonObject(json))) {
-    detail::reject("configJson = " + replaceInvalidUtf8(json), "a JSON object in UTF-8");
+  if (!json.empty() && (!base::isValidUtf8(json) || !isJsonObject(json))) {
+    base::reject("configJson = " + base::replaceInvalidUtf8(json), "a JSON object in UTF-8");
   }
 }
 
 void checkColors(const TensorView& colors, const TensorView& vertices) {
   if (batchedShape("colors", colors) != batchedShape("vertices", vertices)) {
-    detail::reject("colors of shape " + colors.shapeString(),
-                   "the vertices' shape " + vertices.shapeString());
+    base::reject("colors of shape " + colors.shapeString(),
+                 "the vertices' shape " + vertices.shapeString());
   }
 }
 
 void checkFaces(const TensorView& faces, const TensorView& vertices) {
   if (isFloatingPoint(faces.dtype()) || faces.dtype() == DType::kBool) {
-    detail::reject("faces of element type " + std::string(dtypeName(faces.dtype())),
-                   "an integer type");
+    base::reject("faces of element type " + std::string(dtypeName(faces.dtype())),
+                 "an integer type");
   }
   const std::int64_t batch = batchedShape("vertices", vertices)[0];
   if (batchedShape("faces", faces)[0] != batch) {
-    detail::reject("faces of shape " + faces.shapeString(), "a batch of " + std::to_string(batch) +
-                                                                " as in the vertices of shape " +
-                                                                vertices.shapeString());
+    base::reject("faces of shape " + faces.shapeString(), "a batch of " + std::to_string(batch) +
+                                                              " as in the vertices of shape " +
+                                                              vertices.shapeString());
   }
 }
 
@@ -105,11 +105,11 @@ void checkFaces(const TensorView& faces, const TensorView& vertices) {
 bool fitsRecord(const TensorView& vertices, const MeshOptions& options) {
   // Not the product, which may overflow; the first condition limits the sum.
   const std::int64_t faceElements = options.faces ? options.faces->numel() : 0;
-  if (std::max(vertices.numel(), faceElements) > detail::kMaxPayload / 4) {
+  if (std::max(vertices.numel(), faceElements) > kMaxPayload / 4) {
     return false;
   }
   const std::int64_t colorBytes = options.colors ? options.colors->numel() : 0;
-  return 4 * vertices.numel() + 4 * faceElements + colorBytes <= detail::kMaxPayload;
+  return 4 * vertices.numel() + 4 * faceElements + colorBytes <= kMaxPayload;
 }
 
 std::string position(const Shape& shape, std::int64_t index) {
@@ -132,7 +132,7 @@ event::Tensor converted(const TensorView& view, event::TensorType type, Shape sh
   tensor.content.resize(static_cast<std::size_t>(view.numel()) * sizeof(Element));
   char* to = tensor.content.data();
   std::array<Wide, 1024> block;
-  detail::RowMajorReader<Wide> reader(view);
+  RowMajorReader<Wide> reader(view);
   for (std::int64_t first = 0; first < view.numel(); first += std::int64_t{block.size()}) {
     const auto count = std::min(view.numel() - first, std::int64_t{block.size()});
     reader.read(block.data(), count);
@@ -162,7 +162,7 @@ event::Tensor integerTensor(const char* part, const TensorView& view, event::Ten
     if (!(number >= 0 && number <= static_cast<double>(max))) {
       char text[32];
       std::snprintf(text, sizeof(text), "%.0f", number);
-      detail::reject(part + position(shape, index) + " = " + text, "0 to " + std::to_string(max));
+      base::reject(part + position(shape, index) + " = " + text, "0 to " + std::to_string(max));
     }
     return static_cast<Integer>(number);
   });
@@ -175,7 +175,7 @@ event::Tensor colorTensor(const TensorView& colors, UnshownElements* unshown) {
   return converted<float>(colors, event::TensorType::kUInt8, batchedShape("colors", colors),
                           [&](float color, std::int64_t) {
                             unshown->take(color);
-                            return detail::colorByte(color);
+                            return colorByte(color);
                           });
 }
 
@@ -212,9 +212,9 @@ void checkMesh(const TensorView& vertices, const MeshOptions& options) {
     checkFaces(*options.faces, vertices);
   }
   if (!fitsRecord(vertices, options)) {
-    detail::reject(
+    base::reject(
         "vertices of shape " + vertices.shapeString() + " with their colors and faces",
-        "at most " + std::to_string(detail::kMaxPayload) + " bytes, since a record is below 2 GiB");
+        "at most " + std::to_string(kMaxPayload) + " bytes, since a record is below 2 GiB");
   }
   checkConfig(options.configJson);
 }
@@ -261,4 +261,4 @@ std::vector<event::Value> meshValues(const std::string& tag, MeshTensors mesh,
   return values;
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::values

@@ -12,7 +12,7 @@
 
 #include "values/kinds/image/image.h"
 
-namespace steptape {
+namespace steptape::detail::values {
 
 /// A batch of meshes in the element types that TensorBoard stores.
 struct MeshTensors {
@@ -62,4 +62,4 @@ STEPTAPE_EXPORT std::vector<event::Value> meshValues(const std::string& tag, Mes
                                                      const std::string& configJson,
                                                      const event::SummaryMetadata& metadata = {});
 
-}  // namespace steptape
+}  // namespace steptape::detail::values

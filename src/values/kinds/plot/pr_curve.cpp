@@ -13,7 +13,7 @@
 #include "values/kinds/reject.h"
 #include "values/kinds/tensor/row_major_reader.h"
 
-namespace steptape {
+namespace steptape::detail::values {
 namespace {
 
 constexpr std::size_t kRows = 6;
@@ -57,12 +57,12 @@ class Weights {
     for (std::int64_t i = 0; i < count; ++i) {
       const double weight = block_[static_cast<std::size_t>(i)];
       if (!(weight >= 0 && weight <= std::numeric_limits<double>::max())) {
-        detail::reject(element("weights", first + i, weight), "a finite number, 0 or more");
+        base::reject(element("weights", first + i, weight), "a finite number, 0 or more");
       }
     }
   }
 
-  std::optional<detail::RowMajorReader<double>> reader_;
+  std::optional<RowMajorReader<double>> reader_;
   bool isOneForAll_ = false;
   std::array<double, kBlock> block_;
 };
@@ -79,8 +79,8 @@ std::vector<double> fillBuckets(const TensorView& labels, const TensorView& pred
   const auto scale = static_cast<Real>(last);
   std::vector<double> buckets(2 * static_cast<std::size_t>(options.numThresholds));
 
-  detail::RowMajorReader<double> labelReader(labels);
-  detail::RowMajorReader<Real> predictionReader(predictions);
+  RowMajorReader<double> labelReader(labels);
+  RowMajorReader<Real> predictionReader(predictions);
   Weights weightReader(options.weights);
   std::array<double, kBlock> labelBlock;
   std::array<Real, kBlock> predictionBlock;
@@ -95,10 +95,10 @@ std::vector<double> fillBuckets(const TensorView& labels, const TensorView& pred
       const Real prediction = predictionBlock[static_cast<std::size_t>(i)];
       // Written so that NaN fails.
       if (!(prediction >= 0 && prediction <= 1)) {
-        detail::reject(element("predictions", first + i, prediction), "0 to 1");
+        base::reject(element("predictions", first + i, prediction), "0 to 1");
       }
       if (label != label) {
-        detail::reject(element("labels", first + i, label), "a truth value");
+        base::reject(element("labels", first + i, label), "a truth value");
       }
       // With very many thresholds, the product may be rounded to more than the last one.
       const std::int64_t bucket = std::min(static_cast<std::int64_t>(prediction * scale), last);
@@ -156,10 +156,10 @@ std::array<Row, kRows> rowsOf(const PrCurveCounts& counts) {
 }
 
 void checkThresholds(std::int64_t thresholds, const char* name) {
-  constexpr std::int64_t kMaxThresholds = detail::kMaxPayload / (kRows * sizeof(float));
+  constexpr std::int64_t kMaxThresholds = kMaxPayload / (kRows * sizeof(float));
   if (thresholds < 2 || thresholds > kMaxThresholds) {
-    detail::reject(std::string(name) + " = " + std::to_string(thresholds),
-                   "2 to " + std::to_string(kMaxThresholds));
+    base::reject(std::string(name) + " = " + std::to_string(thresholds),
+                 "2 to " + std::to_string(kMaxThresholds));
   }
 }
 
@@ -169,16 +169,16 @@ void checkPrCurve(const TensorView& labels, const TensorView& predictions,
                   const PrCurveOptions& options) {
   checkThresholds(options.numThresholds, "numThresholds");
   if (labels.numel() != predictions.numel()) {
-    detail::reject(std::to_string(labels.numel()) + " labels of shape " + labels.shapeString() +
-                       " and " + std::to_string(predictions.numel()) + " predictions of shape " +
-                       predictions.shapeString(),
-                   "equally many");
+    base::reject(std::to_string(labels.numel()) + " labels of shape " + labels.shapeString() +
+                     " and " + std::to_string(predictions.numel()) + " predictions of shape " +
+                     predictions.shapeString(),
+                 "equally many");
   }
   if (options.weights && options.weights->numel() != 1 &&
       options.weights->numel() != labels.numel()) {
-    detail::reject(std::to_string(options.weights->numel()) + " weights of shape " +
-                       options.weights->shapeString(),
-                   std::to_string(labels.numel()) + ", one for each label, or 1");
+    base::reject(std::to_string(options.weights->numel()) + " weights of shape " +
+                     options.weights->shapeString(),
+                 std::to_string(labels.numel()) + ", one for each label, or 1");
   }
 }
 
@@ -206,14 +206,14 @@ void checkPrCurve(const PrCurveCounts& counts) {
   for (const Row& row : rowsOf(counts)) {
     const std::vector<double>& values = *row.values;
     if (values.size() != thresholds) {
-      detail::reject(std::to_string(thresholds) + " truePositives and " +
-                         std::to_string(values.size()) + " " + row.name,
-                     "equally many");
+      base::reject(std::to_string(thresholds) + " truePositives and " +
+                       std::to_string(values.size()) + " " + row.name,
+                   "equally many");
     }
     for (std::size_t i = 0; i < thresholds; ++i) {
       if (!(values[i] >= 0 && values[i] <= kMax)) {
-        detail::reject(element(row.name, static_cast<std::int64_t>(i), values[i]),
-                       "a number, 0 or more, that is finite in binary32");
+        base::reject(element(row.name, static_cast<std::int64_t>(i), values[i]),
+                     "a number, 0 or more, that is finite in binary32");
       }
     }
   }
@@ -240,4 +240,4 @@ event::Value prCurveValue(std::string tag, const PrCurveCounts& counts,
   return {std::move(tag), std::move(tensor), std::move(metadata)};
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::values

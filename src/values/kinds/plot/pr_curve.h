@@ -10,7 +10,7 @@
 #include "steptape/values/tensor_view.h"
 #include "steptape/values/value_options.h"
 
-namespace steptape {
+namespace steptape::detail::values {
 
 /// Checks everything that does not depend on the elements' values.
 ///
@@ -62,4 +62,4 @@ STEPTAPE_EXPORT void checkPrCurve(const PrCurveCounts& counts);
 STEPTAPE_EXPORT event::Value prCurveValue(std::string tag, const PrCurveCounts& counts,
                                           event::SummaryMetadata metadata = {});
 
-}  // namespace steptape
+}  // namespace steptape::detail::values

@@ -8,7 +8,7 @@
 #include "values/kinds/reject.h"
 #include "values/kinds/tensor/strided.h"
 
-namespace steptape {
+namespace steptape::detail::values {
 
 event::TensorType tensorTypeOf(DType dtype) noexcept {
   switch (dtype) {
@@ -44,10 +44,10 @@ event::TensorType tensorTypeOf(DType dtype) noexcept {
 
 void checkRawTensor(const TensorView& view) {
   const auto elementBytes = static_cast<std::int64_t>(dtypeSize(view.dtype()));
-  if (view.numel() > detail::kMaxPayload / elementBytes) {
-    detail::reject(
+  if (view.numel() > kMaxPayload / elementBytes) {
+    base::reject(
         "shape " + view.shapeString() + " of " + dtypeName(view.dtype()),
-        "at most " + std::to_string(detail::kMaxPayload) + " bytes, since a record is below 2 GiB");
+        "at most " + std::to_string(kMaxPayload) + " bytes, since a record is below 2 GiB");
   }
 }
 
@@ -57,7 +57,7 @@ event::Tensor rawTensor(const TensorView& view) {
   tensor.type = tensorTypeOf(view.dtype());
   tensor.shape = view.shape();
   tensor.content.resize(view.nbytes());
-  detail::copyRowMajor(view, tensor.content.data());
+  copyRowMajor(view, tensor.content.data());
   return tensor;
 }
 
@@ -68,4 +68,4 @@ event::Value tensorValue(std::string tag, event::Tensor tensor, event::SummaryMe
   return {std::move(tag), std::move(tensor), std::move(metadata)};
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::values

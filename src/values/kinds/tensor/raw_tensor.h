@@ -7,7 +7,7 @@
 #include "steptape/events/event.h"
 #include "steptape/values/tensor_view.h"
 
-namespace steptape {
+namespace steptape::detail::values {
 
 /// Returns TensorFlow's name for a view's element type.
 ///
@@ -40,4 +40,4 @@ STEPTAPE_EXPORT event::Tensor rawTensor(const TensorView& view);
 STEPTAPE_EXPORT event::Value tensorValue(std::string tag, event::Tensor tensor,
                                          event::SummaryMetadata metadata = {});
 
-}  // namespace steptape
+}  // namespace steptape::detail::values

@@ -11,7 +11,7 @@
 #include "values/kinds/tensor/strided.h"
 #include "values/kinds/tensor/visit_elements.h"
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 
 /// Reads a tensor's elements as `Wide`, block by block, in row-major order. Several tensors of
 /// different types and strides can thus be iterated in parallel without copies.
@@ -37,7 +37,7 @@ class RowMajorReader {
       const std::int64_t n = std::min(count, inner.size - column_);
       const T* const from = data + rowOffset_ + column_ * inner.stride;
       for (std::int64_t i = 0; i < n; ++i) {
-        to[i] = widen<Wide>(from[i * inner.stride]);
+        to[i] = base::widen<Wide>(from[i * inner.stride]);
       }
       to += n;
       count -= n;
@@ -67,4 +67,4 @@ class RowMajorReader {
   std::int64_t column_ = 0;
 };
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 namespace {
 
 std::vector<Dimension> dimensionsOf(const TensorView& view) {
@@ -68,4 +68,4 @@ void copyRowMajor(const TensorView& view, void* to) {
   });
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

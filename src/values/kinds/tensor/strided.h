@@ -12,7 +12,7 @@
 
 #include "values/kinds/tensor/visit_elements.h"
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 
 /// One dimension of an iteration over a tensor; the stride is in elements.
 struct Dimension {
@@ -83,7 +83,7 @@ class BlockGatherer {
       const std::int64_t n = std::min(count - done, static_cast<std::int64_t>(kBlock - filled_));
       Wide* const to = block_.data() + filled_;
       for (std::int64_t i = 0; i < n; ++i) {
-        to[i] = widen<Wide>(first[(done + i) * stride]);
+        to[i] = base::widen<Wide>(first[(done + i) * stride]);
       }
       filled_ += static_cast<std::size_t>(n);
       done += n;
@@ -139,7 +139,7 @@ std::vector<Wide> rowMajorElements(const TensorView& view) {
     forEachRun(data, orderedDimensions(view),
                [&](const auto* first, std::int64_t count, std::int64_t stride) {
                  for (std::int64_t i = 0; i < count; ++i) {
-                   elements.push_back(widen<Wide>(first[i * stride]));
+                   elements.push_back(base::widen<Wide>(first[i * stride]));
                  }
                });
   });
@@ -149,4 +149,4 @@ std::vector<Wide> rowMajorElements(const TensorView& view) {
 /// Copies the elements' bytes in row-major order to `to`, which must have room for them.
 void copyRowMajor(const TensorView& view, void* to);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

@@ -15,8 +15,8 @@ std::int64_t elementCount(const std::vector<std::int64_t>& shape) {
   bool overflows = false;
   for (const std::int64_t size : shape) {
     if (size < 0) {
-      detail::reject("shape (" + detail::commaSeparated(shape) + ")", "dimensions of 0 or more",
-                     "TensorView");
+      detail::base::reject("shape (" + detail::base::commaSeparated(shape) + ")",
+                           "dimensions of 0 or more", "TensorView");
     }
     isEmpty = isEmpty || size == 0;
     overflows = __builtin_mul_overflow(count, size, &count) || overflows;
@@ -25,8 +25,8 @@ std::int64_t elementCount(const std::vector<std::int64_t>& shape) {
     return 0;
   }
   if (overflows) {
-    detail::reject("shape (" + detail::commaSeparated(shape) + ")", "at most 2^63 - 1 elements",
-                   "TensorView");
+    detail::base::reject("shape (" + detail::base::commaSeparated(shape) + ")",
+                         "at most 2^63 - 1 elements", "TensorView");
   }
   return count;
 }
@@ -67,7 +67,8 @@ TensorView::TensorView(const void* data, DType dtype, std::vector<std::int64_t> 
       owner_(std::move(owner)),
       arrival_(std::move(arrival)) {
   if (data_ == nullptr && numel_ > 0) {
-    detail::reject("a null data pointer for shape " + shapeString(), "the elements", "TensorView");
+    detail::base::reject("a null data pointer for shape " + shapeString(), "the elements",
+                         "TensorView");
   }
   std::vector<std::int64_t> rowMajor = rowMajorStrides(shape_, numel_);
   // A scalar has an empty shape and empty strides.
@@ -76,8 +77,8 @@ TensorView::TensorView(const void* data, DType dtype, std::vector<std::int64_t> 
     return;
   }
   if (strides_.size() != shape_.size()) {
-    detail::reject(std::to_string(strides_.size()) + " strides for shape " + shapeString(),
-                   std::to_string(shape_.size()), "TensorView");
+    detail::base::reject(std::to_string(strides_.size()) + " strides for shape " + shapeString(),
+                         std::to_string(shape_.size()), "TensorView");
   }
   contiguous_ = numel_ == 0 || sameLayout(shape_, strides_, rowMajor);
 }
@@ -92,18 +93,19 @@ void TensorView::waitForElements() const {
 
 double TensorView::element() const {
   double element = 0;
-  detail::visitElements(*this, [&](const auto* data) { element = detail::widen<double>(*data); });
+  detail::values::visitElements(
+      *this, [&](const auto* data) { element = detail::base::widen<double>(*data); });
   return element;
 }
 
 TensorView TensorView::copy() const {
   auto bytes = std::make_shared<std::vector<std::byte>>(nbytes());
-  detail::copyRowMajor(*this, bytes->data());
+  detail::values::copyRowMajor(*this, bytes->data());
   return {bytes->data(), dtype_, shape_, {}, bytes};
 }
 
 std::string TensorView::shapeString() const {
-  return "(" + detail::commaSeparated(shape_) + ")";
+  return "(" + detail::base::commaSeparated(shape_) + ")";
 }
 
 }  // namespace steptape

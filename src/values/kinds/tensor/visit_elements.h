@@ -7,7 +7,7 @@
 
 #include "base/element.h"
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 
 /// Calls `visit` with the view's data as a pointer to its element type.
 template <typename Visitor>
@@ -15,7 +15,7 @@ void visitElements(const TensorView& view, Visitor&& visit) {
   const void* const data = view.data();
   switch (view.dtype()) {
     case DType::kBool:
-      return visit(static_cast<const Bool8*>(data));
+      return visit(static_cast<const base::Bool8*>(data));
     case DType::kUInt8:
       return visit(static_cast<const std::uint8_t*>(data));
     case DType::kInt8:
@@ -33,9 +33,9 @@ void visitElements(const TensorView& view, Visitor&& visit) {
     case DType::kInt64:
       return visit(static_cast<const std::int64_t*>(data));
     case DType::kFloat16:
-      return visit(static_cast<const Float16*>(data));
+      return visit(static_cast<const base::Float16*>(data));
     case DType::kBFloat16:
-      return visit(static_cast<const BFloat16*>(data));
+      return visit(static_cast<const base::BFloat16*>(data));
     case DType::kFloat32:
       return visit(static_cast<const float*>(data));
     case DType::kFloat64:
@@ -43,4 +43,4 @@ void visitElements(const TensorView& view, Visitor&& visit) {
   }
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

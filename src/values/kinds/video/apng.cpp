@@ -10,7 +10,7 @@
 namespace steptape {
 namespace {
 
-using detail::Area;
+using detail::values::Area;
 
 /// The duration of a frame in seconds, as a fraction.
 struct Delay {
@@ -49,60 +49,61 @@ Delay delayFor(double fps) {
 
 void appendAnimationControl(std::int64_t frames, std::string* png) {
   constexpr std::uint32_t kForEver = 0;
-  const std::size_t chunk = detail::beginPngChunk("acTL", png);
-  detail::appendBigEndian32(static_cast<std::uint32_t>(frames), png);
-  detail::appendBigEndian32(kForEver, png);
-  detail::finishPngChunk(chunk, png);
+  const std::size_t chunk = detail::values::beginPngChunk("acTL", png);
+  detail::values::appendBigEndian32(static_cast<std::uint32_t>(frames), png);
+  detail::values::appendBigEndian32(kForEver, png);
+  detail::values::finishPngChunk(chunk, png);
 }
 
 void appendFrameControl(std::uint32_t sequence, const Area& area, Delay delay, std::string* png) {
   constexpr char kKeep = 0;     // the next frame is drawn over this one
   constexpr char kReplace = 0;  // the frame's pixels replace those below without blending
-  const std::size_t chunk = detail::beginPngChunk("fcTL", png);
-  detail::appendBigEndian32(sequence, png);
+  const std::size_t chunk = detail::values::beginPngChunk("fcTL", png);
+  detail::values::appendBigEndian32(sequence, png);
   for (const int number : {area.width, area.height, area.left, area.top}) {
-    detail::appendBigEndian32(static_cast<std::uint32_t>(number), png);
+    detail::values::appendBigEndian32(static_cast<std::uint32_t>(number), png);
   }
-  detail::appendBigEndian16(delay.numerator, png);
-  detail::appendBigEndian16(delay.denominator, png);
+  detail::values::appendBigEndian16(delay.numerator, png);
+  detail::values::appendBigEndian16(delay.denominator, png);
   *png += kKeep;
   *png += kReplace;
-  detail::finishPngChunk(chunk, png);
+  detail::values::finishPngChunk(chunk, png);
 }
 
-void appendPixels(const Frames& frames, std::int64_t i, const Area& area, std::string* png) {
+void appendPixels(const detail::values::Frames& frames, std::int64_t i, const Area& area,
+                  std::string* png) {
   const auto channels = static_cast<std::size_t>(frames.channels);
-  detail::compressPngRows(
-      {detail::areaPixels(frames, i, area), static_cast<std::size_t>(area.height),
-       static_cast<std::size_t>(area.width) * channels, detail::rowBytes(frames), channels},
+  detail::values::compressPngRows(
+      {detail::values::areaPixels(frames, i, area), static_cast<std::size_t>(area.height),
+       static_cast<std::size_t>(area.width) * channels, detail::values::rowBytes(frames), channels},
       png);
 }
 
 }  // namespace
 
-std::string encodeApng(const Frames& frames, double fps) {
-  detail::checkFrames(frames, fps);
+std::string detail::values::encodeApng(const detail::values::Frames& frames, double fps) {
+  detail::values::checkFrames(frames, fps);
   const Delay delay = delayFor(fps);
-  std::string png(detail::kPngSignature);
-  detail::appendPngHeader(frames.width, frames.height, frames.channels, &png);
+  std::string png(detail::values::kPngSignature);
+  detail::values::appendPngHeader(frames.width, frames.height, frames.channels, &png);
   appendAnimationControl(frames.count, &png);
 
-  const Area whole = detail::wholeArea(frames);
+  const Area whole = detail::values::wholeArea(frames);
   std::uint32_t sequence = 0;
   appendFrameControl(sequence++, whole, delay, &png);
-  const std::size_t first = detail::beginPngChunk("IDAT", &png);
+  const std::size_t first = detail::values::beginPngChunk("IDAT", &png);
   appendPixels(frames, 0, whole, &png);
-  detail::finishPngChunk(first, &png);
+  detail::values::finishPngChunk(first, &png);
 
   for (std::int64_t i = 1; i < frames.count; ++i) {
-    const Area changed = detail::changedArea(frames, i);
+    const Area changed = detail::values::changedArea(frames, i);
     appendFrameControl(sequence++, changed, delay, &png);
-    const std::size_t chunk = detail::beginPngChunk("fdAT", &png);
-    detail::appendBigEndian32(sequence++, &png);
+    const std::size_t chunk = detail::values::beginPngChunk("fdAT", &png);
+    detail::values::appendBigEndian32(sequence++, &png);
     appendPixels(frames, i, changed, &png);
-    detail::finishPngChunk(chunk, &png);
+    detail::values::finishPngChunk(chunk, &png);
   }
-  detail::appendPngChunk("IEND", {}, &png);
+  detail::values::appendPngChunk("IEND", {}, &png);
   return png;
 }
 

@@ -12,15 +12,15 @@
 namespace steptape {
 namespace {
 
-using detail::Area;
-using detail::IndexedPixels;
+using detail::values::Area;
+using detail::values::IndexedPixels;
 
 void append16(std::int64_t value, std::string* gif) {
   *gif += static_cast<char>(value & 0xFF);
   *gif += static_cast<char>(value >> 8 & 0xFF);
 }
 
-void appendHeader(const Frames& frames, std::string* gif) {
+void appendHeader(const detail::values::Frames& frames, std::string* gif) {
   using namespace std::string_view_literals;
   *gif += "GIF89a";
   append16(frames.width, gif);
@@ -69,16 +69,17 @@ void appendImage(const IndexedPixels& pixels, const Area& area, std::string* gif
     gif->append(color.begin(), color.end());
   }
   gif->append(3 * ((std::size_t{1} << bits) - pixels.palette.size()), '\0');
-  detail::appendGifLzw(pixels.indices, bits, gif);
+  detail::values::appendGifLzw(pixels.indices, bits, gif);
 }
 
-std::vector<std::uint8_t> cutOut(const Frames& frames, std::int64_t i, const Area& area) {
+std::vector<std::uint8_t> cutOut(const detail::values::Frames& frames, std::int64_t i,
+                                 const Area& area) {
   const std::size_t row =
       static_cast<std::size_t>(area.width) * static_cast<std::size_t>(frames.channels);
   std::vector<std::uint8_t> pixels;
   pixels.reserve(row * static_cast<std::size_t>(area.height));
-  const std::uint8_t* from = detail::areaPixels(frames, i, area);
-  for (int y = 0; y < area.height; ++y, from += detail::rowBytes(frames)) {
+  const std::uint8_t* from = detail::values::areaPixels(frames, i, area);
+  for (int y = 0; y < area.height; ++y, from += detail::values::rowBytes(frames)) {
     pixels.insert(pixels.end(), from, from + row);
   }
   return pixels;
@@ -86,18 +87,18 @@ std::vector<std::uint8_t> cutOut(const Frames& frames, std::int64_t i, const Are
 
 }  // namespace
 
-std::string encodeGif(const Frames& frames, double fps) {
-  detail::checkFrames(frames, fps);
-  detail::checkGifSize(frames.width, frames.height);
+std::string detail::values::encodeGif(const detail::values::Frames& frames, double fps) {
+  detail::values::checkFrames(frames, fps);
+  detail::values::checkGifSize(frames.width, frames.height);
   // A transparent pixel would show the previous frame, so frames with alpha are complete and then
   // cleared.
   const bool hasAlpha = frames.channels == 4;
   std::string gif;
   appendHeader(frames, &gif);
   for (std::int64_t i = 0; i < frames.count; ++i) {
-    const Area area =
-        i == 0 || hasAlpha ? detail::wholeArea(frames) : detail::changedArea(frames, i);
-    const IndexedPixels pixels = detail::quantize(cutOut(frames, i, area), frames.channels);
+    const Area area = i == 0 || hasAlpha ? detail::values::wholeArea(frames)
+                                         : detail::values::changedArea(frames, i);
+    const IndexedPixels pixels = detail::values::quantize(cutOut(frames, i, area), frames.channels);
     appendControl(delayOf(i, fps), pixels.transparent, &gif);
     appendImage(pixels, area, &gif);
   }

@@ -3,7 +3,7 @@
 
 #include <array>
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 namespace {
 
 constexpr int kMaxCodeBits = 12;
@@ -140,4 +140,4 @@ void appendGifLzw(const std::vector<std::uint8_t>& indices, int bits, std::strin
   writer.finish();
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 
 /// Compresses the color numbers of a GIF image: writes the code size, the data in blocks, and the
 /// empty block that ends them.
@@ -15,4 +15,4 @@ namespace steptape::detail {
 /// @source CompuServe, "Graphics Interchange Format", version 89a, appendix F.
 void appendGifLzw(const std::vector<std::uint8_t>& indices, int bits, std::string* gif);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

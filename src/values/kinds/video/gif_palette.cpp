@@ -5,7 +5,7 @@
 #include <optional>
 #include <unordered_map>
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 namespace {
 
 using Color = std::array<std::uint8_t, 3>;
@@ -219,4 +219,4 @@ IndexedPixels quantize(const std::vector<std::uint8_t>& pixels, int channels) {
   return result;
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

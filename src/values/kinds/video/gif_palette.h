@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 
 /// Pixels as color numbers.
 struct IndexedPixels {
@@ -23,4 +23,4 @@ struct IndexedPixels {
 /// @source P. Heckbert, "Color Image Quantization for Frame Buffer Display", 1982.
 IndexedPixels quantize(const std::vector<std::uint8_t>& pixels, int channels);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

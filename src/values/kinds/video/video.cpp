@@ -5,14 +5,11 @@
 #include "values/kinds/image/png_chunks.h"
 #include "values/kinds/video/video_frames.h"
 
-namespace steptape {
+namespace steptape::detail::values {
 namespace {
 
-using detail::ImageLayout;
-using detail::TileGrid;
-
-constexpr detail::ImageFormat kFormat = {
-    "THW", "NC", "the letters of \"NTCHW\", of which 'N' and 'C' may be left out,"};
+constexpr ImageFormat kFormat = {"THW", "NC",
+                                 "the letters of \"NTCHW\", of which 'N' and 'C' may be left out,"};
 
 /// Returns a grid with at least `videos` tiles, a power of two. It has 2^floor(n / 2) rows, where
 /// 2^n is the largest power of two that is at most `videos`.
@@ -28,21 +25,21 @@ TileGrid gridOf(std::int64_t videos) {
 }
 
 ImageLayout checkedLayout(const TensorView& video, std::string_view dataFormat) {
-  const ImageLayout layout = detail::imageLayout(video, dataFormat, kFormat);
+  const ImageLayout layout = imageLayout(video, dataFormat, kFormat);
   const TileGrid grid = gridOf(layout.images.size);
-  detail::checkPngSize(layout.columns.size * grid.columns, layout.rows.size * grid.rows,
-                       layout.channels.size);
+  checkPngSize(layout.columns.size * grid.columns, layout.rows.size * grid.rows,
+               layout.channels.size);
   return layout;
 }
 
 }  // namespace
 
 void checkVideo(const TensorView& video, const VideoOptions& options) {
-  detail::checkFps(options.fps);
+  checkFps(options.fps);
   const ImageLayout layout = checkedLayout(video, options.dataFormat);
   if (options.format == VideoFormat::kGif) {
     const TileGrid grid = gridOf(layout.images.size);
-    detail::checkGifSize(layout.columns.size * grid.columns, layout.rows.size * grid.rows);
+    checkGifSize(layout.columns.size * grid.columns, layout.rows.size * grid.rows);
   }
 }
 
@@ -54,13 +51,13 @@ Frames videoFrames(const TensorView& video, std::string_view dataFormat) {
   frames.height = static_cast<int>(layout.rows.size * grid.rows);
   frames.channels = static_cast<int>(layout.channels.size);
   frames.count = layout.frames.size;
-  const std::size_t frameBytes = detail::rowBytes(frames) * static_cast<std::size_t>(frames.height);
+  const std::size_t frameBytes = rowBytes(frames) * static_cast<std::size_t>(frames.height);
   frames.data.resize(frameBytes * static_cast<std::size_t>(frames.count));
   for (std::int64_t i = 0; i < frames.count; ++i) {
     std::uint8_t* const to = frames.data.data() + static_cast<std::size_t>(i) * frameBytes;
-    frames.unshown.add(detail::copyTiles(video, layout, i, grid, to));
+    frames.unshown.add(copyTiles(video, layout, i, grid, to));
   }
   return frames;
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::values

@@ -13,7 +13,7 @@
 
 #include "values/kinds/image/image.h"
 
-namespace steptape {
+namespace steptape::detail::values {
 
 /// Consecutive images of one size, with 8 bits per channel.
 struct Frames {
@@ -72,4 +72,4 @@ STEPTAPE_EXPORT std::string encodeApng(const Frames& frames, double fps);
 /// @source  CompuServe, "Graphics Interchange Format", version 89a.
 STEPTAPE_EXPORT std::string encodeGif(const Frames& frames, double fps);
 
-}  // namespace steptape
+}  // namespace steptape::detail::values

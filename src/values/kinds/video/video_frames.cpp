@@ -8,7 +8,7 @@
 #include "base/got_expected.h"
 #include "values/kinds/image/png_chunks.h"
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 namespace {
 
 const std::uint8_t* frameRow(const Frames& frames, std::int64_t i, int y) {
@@ -22,14 +22,14 @@ void checkFps(double fps) {
   constexpr double kSlowest = 0.01;
   constexpr double kFastest = 1000;
   if (!(fps >= kSlowest && fps <= kFastest)) {
-    reject("fps = " + std::to_string(fps), "0.01 to 1000");
+    base::reject("fps = " + std::to_string(fps), "0.01 to 1000");
   }
 }
 
 void checkGifSize(std::int64_t width, std::int64_t height) {
   if (width > UINT16_MAX || height > UINT16_MAX) {
-    reject("a GIF of " + std::to_string(width) + " x " + std::to_string(height) + " pixels",
-           "at most 65535 pixels to a side");
+    base::reject("a GIF of " + std::to_string(width) + " x " + std::to_string(height) + " pixels",
+                 "at most 65535 pixels to a side");
   }
 }
 
@@ -37,13 +37,14 @@ void checkFrames(const Frames& frames, double fps) {
   checkFps(fps);
   checkPngSize(frames.width, frames.height, frames.channels);
   if (frames.count < 1) {
-    reject(std::to_string(frames.count) + " frames", "at least 1");
+    base::reject(std::to_string(frames.count) + " frames", "at least 1");
   }
   const std::size_t frameBytes = rowBytes(frames) * static_cast<std::size_t>(frames.height);
   if (frames.data.size() % frameBytes != 0 ||
       frames.data.size() / frameBytes != static_cast<std::size_t>(frames.count)) {
-    reject(std::to_string(frames.data.size()) + " bytes",
-           std::to_string(frameBytes) + " for each of " + std::to_string(frames.count) + " frames");
+    base::reject(
+        std::to_string(frames.data.size()) + " bytes",
+        std::to_string(frameBytes) + " for each of " + std::to_string(frames.count) + " frames");
   }
 }
 
@@ -94,4 +95,4 @@ std::size_t rowBytes(const Frames& frames) {
   return static_cast<std::size_t>(frames.width) * static_cast<std::size_t>(frames.channels);
 }
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values

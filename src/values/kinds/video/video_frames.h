@@ -6,7 +6,7 @@
 
 #include "values/kinds/video/video.h"
 
-namespace steptape::detail {
+namespace steptape::detail::values {
 
 /// A rectangle of pixels.
 struct Area {
@@ -32,4 +32,4 @@ Area changedArea(const Frames& frames, std::int64_t i);
 const std::uint8_t* areaPixels(const Frames& frames, std::int64_t i, const Area& area);
 std::size_t rowBytes(const Frames& frames);
 
-}  // namespace steptape::detail
+}  // namespace steptape::detail::values
