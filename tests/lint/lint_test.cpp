@@ -47,7 +47,7 @@ bool usesTorch(const std::string& room) {
 }
 
 /// Returns "mpi" for include/steptape/mpi.h, the header that users include for that component;
-/// empty for a header inside a layer.
+/// empty for a header inside a district.
 std::string umbrellaName(const std::string& path) {
   static const std::regex kUmbrella(R"(^include/steptape/(\w+)\.h$)");
   std::smatch match;

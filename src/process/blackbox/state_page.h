@@ -58,7 +58,7 @@ class STEPTAPE_EXPORT StatePage {
   static StatePage* current() noexcept { return current_.load(std::memory_order_acquire); }
 
   /// Makes `listener` called with each new page, and with null in a child made by fork(), which has
-  /// lost it. If there is a page, it is called now. For the one layer that keeps zones.
+  /// lost it. If there is a page, it is called now. For the one room that keeps zones.
   using Listener = void (*)(StatePage*);
   static void setListener(Listener listener) noexcept;
 

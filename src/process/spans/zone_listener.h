@@ -5,7 +5,7 @@
 
 #include "steptape/base/export.h"
 
-// Reports zones to a higher layer without a profiler, which graphs use to name their scopes.
+// Reports zones to a higher district without a profiler, which graphs use to name their scopes.
 
 namespace steptape::detail::process {
 

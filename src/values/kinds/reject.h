@@ -7,7 +7,7 @@
 
 namespace steptape::detail::values {
 
-// Errors of this layer begin with "got". The writer adds the call and the tag.
+// Errors of this room begin with "got". The writer adds the call and the tag.
 
 /// Maximum bytes of one value: Protocol Buffers rejects messages of 2 GiB or more, and a record
 /// also holds a tag, names and an envelope.
