@@ -399,7 +399,7 @@ void Backend::drainAlone(ScalarRing* ring, std::uint64_t lastTicks) {
   while (!all) {
     all = ring->drain(lastTicks, kPiece, &entries_);
     encodeEntries();
-    if (log_.takeFullStream()) {
+    if (wantsWrite()) {
       secure();
       writeStreams();
     }
@@ -493,6 +493,17 @@ bool Backend::encode(CapturedValue* captured, double wallTime) noexcept {
     run->context().losses().countLost(error, captured->scalars, captured->values());
   }
   run->context().memory().releaseCaptured(captured->bytes);
+  return false;
+}
+
+bool Backend::wantsWrite() {
+  for (const std::shared_ptr<Run>& run : runs()) {
+    for (const EventStream* stream : run->streams()) {
+      if (stream->wantsWrite()) {
+        return true;
+      }
+    }
+  }
   return false;
 }
 

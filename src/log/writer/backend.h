@@ -123,6 +123,8 @@ class Backend {
   void forgetProducer(const OwnedProducer* producer);
   /// @return whether it wants to be called again.
   bool encode(CapturedValue* captured, double wallTime) noexcept;
+  /// Returns whether a stream has much to write.
+  bool wantsWrite();
   void writeStreams();
   void answer(PendingRequest* request);
   void forget(Run* run);

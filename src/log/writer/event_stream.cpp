@@ -9,7 +9,6 @@
 #include <variant>
 
 #include "base/little_endian.h"
-#include "events/framing/open_record.h"
 #include "events/framing/record_format.h"
 #include "events/messages/event_codec.h"
 #include "events/messages/scalar_event_view.h"
@@ -18,8 +17,6 @@
 namespace steptape::detail::log {
 namespace {
 
-// Large enough to amortize a write(2), and small enough to stay in the second-level cache.
-constexpr std::size_t kChunkBytes = std::size_t{64} << 10;
 constexpr auto kFirstRetry = std::chrono::milliseconds(100);
 constexpr auto kLastRetry = std::chrono::milliseconds(5000);
 
@@ -44,9 +41,9 @@ EventStream::EventStream(RunContext* context, std::string directory, OpenFiles* 
       openFiles_(openFiles),
       log_(log),
       number_(log->nextStream()),
-      coalesceSeconds_(std::chrono::duration<double>(context->options().coalesceWindow).count()),
       purgeFrom_(context->options().purgeStep),
-      tags_(context, directory_) {}
+      tags_(context, directory_),
+      event_(std::chrono::duration<double>(context->options().coalesceWindow).count()) {}
 
 Status EventStream::create(double wallTime) {
   if (!file_.created()) {
@@ -98,11 +95,7 @@ Status EventStream::writeHead(double wallTime) {
 
 void EventStream::beginEvent(std::int64_t step, double wallTime, bool exact) {
   finishEvent();
-  eventStep_ = step;
-  eventWallTime_ = wallTime;
-  eventEnd_ = wallTime + (exact ? 0.0 : coalesceSeconds_);
-  eventExact_ = exact;
-  encoder_.begin(wallTime, step);
+  event_.begin(step, wallTime, exact);
 }
 
 void EventStream::describe(ScalarSeries* series) {
@@ -117,7 +110,7 @@ void EventStream::addEvent(event::Event::What what, std::int64_t step, double wa
                            bool exact) {
   finishEvent();
   event::Event event;
-  event.wallTime = exact ? wallTime : monotonic(wallTime);
+  event.wallTime = exact ? wallTime : event_.monotonic(wallTime);
   event.step = step;
   event.what = std::move(what);
   auto* const summary = std::get_if<event::Summary>(&event.what);
@@ -178,7 +171,7 @@ void EventStream::describeOnce(event::Value* value) {
 
 void EventStream::resume(std::int64_t step, double wallTime) {
   tags_.noteResume();
-  if (!file_.created() && pendingBytes() == 0 && encoder_.size() == 0) {
+  if (!file_.created() && pendingBytes() == 0 && event_.size() == 0) {
     purgeFrom_ = step;
     return;
   }
@@ -186,31 +179,21 @@ void EventStream::resume(std::int64_t step, double wallTime) {
 }
 
 void EventStream::finishAged(double now) {
-  if (now - eventWallTime_ > coalesceSeconds_) {
+  if (event_.isAged(now)) {
     finishEvent();
   }
 }
 
 void EventStream::finishEvent() {
-  if (encoder_.size() == 0) {
+  const std::size_t scalars = event_.size();
+  if (scalars == 0) {
     return;
   }
   const bool isFirst = pendingBytes() == 0;
-  const std::size_t scalars = encoder_.size();
-  {
-    events::OpenRecord record(&buffer_);
-    encoder_.appendTo(record.payload());
-    record.end();
-  }
-  encoder_.clear();
+  event_.finish(&buffer_);
   noteAppended(isFirst);
   bufferScalars_ += scalars;
   context_->counters().scalars.add(scalars);
-  ++eventSerial_;
-  eventEnd_ = eventWallTime_ - 1;
-  if (buffer_.bytes().size() >= kChunkBytes && failures_ == 0) {
-    log_->noteFullStream();  // the backend writes it while its bytes are in the cache
-  }
 }
 
 void EventStream::noteAppended(bool isFirst) {
@@ -237,7 +220,7 @@ void EventStream::writeIfDue(TimePoint now) {
     updateBacklog();
     return;
   }
-  const bool any = pendingBytes() > 0 || encoder_.size() > 0;
+  const bool any = pendingBytes() > 0 || event_.size() > 0;
   const bool due =
       pendingBytes() >= kChunkBytes || now - oldest_ >= context_->options().flushPeriod;
   if (any && due) {
@@ -474,10 +457,10 @@ void EventStream::close() {
 void EventStream::addUpdate(bool everything, LogRecordBuilder* record) {
   const std::uint64_t begin = pendingBegin();
   const std::uint64_t end = begin + pendingBytes();
-  const std::size_t scalars = encoder_.size();
+  const std::size_t scalars = event_.size();
   const bool again = mustLogAgain_ || logged_.path != file_.path();
   const bool isAsLogged = scalars == 0 ? end == logged_.end || end == logged_.through
-                                       : end == logged_.end && eventSerial_ == logged_.event &&
+                                       : end == logged_.end && event_.serial() == logged_.event &&
                                              scalars == logged_.scalars;
   updateThrough_ = logged_.through;
   if (everything ? end == 0 && scalars == 0 : !again && isAsLogged) {
@@ -490,9 +473,7 @@ void EventStream::addUpdate(bool everything, LogRecordBuilder* record) {
   updateThrough_ = end;
   if (scalars > 0) {
     events::RecordBuffer event;
-    events::OpenRecord open(&event);
-    encoder_.appendTo(open.payload());
-    open.end();
+    event_.appendTo(&event);
     record->bytes()->append(event.bytes());
     updateThrough_ += event.bytes().size();
   }
@@ -515,8 +496,8 @@ void EventStream::noteLogged() {
   logged_.path = file_.path();
   logged_.end = pendingBegin() + pendingBytes();
   logged_.through = std::max(updateThrough_, logged_.end);
-  logged_.event = eventSerial_;
-  logged_.scalars = encoder_.size();
+  logged_.event = event_.serial();
+  logged_.scalars = event_.size();
   mustLogAgain_ = false;
 }
 

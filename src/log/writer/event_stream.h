@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -13,8 +12,8 @@
 #include <unordered_map>
 
 #include "events/framing/record_buffer.h"
-#include "events/messages/scalar_event_encoder.h"
 #include "log/writer/box_records.h"
+#include "log/writer/event_builder.h"
 #include "log/writer/event_file.h"
 #include "log/writer/kill_proof_log.h"
 #include "log/writer/run_context.h"
@@ -72,6 +71,9 @@ class EventStream {
   /// Makes readers discard earlier points at `step` or later.
   void resume(std::int64_t step, double wallTime);
 
+  /// Returns whether so much waits that it should be written while it is in the cache.
+  bool wantsWrite() const { return failures_ == 0 && buffer_.bytes().size() >= kChunkBytes; }
+
   /// Ends the current event if its first scalar is older than the coalescing window.
   void finishAged(double now);
 
@@ -98,6 +100,9 @@ class EventStream {
   bool isLogged() const;
 
  private:
+  // Large enough to amortize a write(2), and small enough to stay in the second-level cache.
+  static constexpr std::size_t kChunkBytes = std::size_t{64} << 10;
+
   struct Chunk {
     std::string bytes;
     std::uint64_t scalars = 0;
@@ -117,32 +122,23 @@ class EventStream {
   void appendPending(std::uint64_t skip, std::string* out) const;
   void logNow();
   std::size_t pendingBytes() const { return chunkBytes_ + buffer_.bytes().size(); }
-  /// Returns the time for the file, which never decreases, even if the clock was set.
-  double monotonic(double wallTime) {
-    lastWallTime_ = std::max(lastWallTime_, wallTime);
-    return lastWallTime_;
-  }
   void add(ScalarSeries* series, float value, std::int64_t step, double wallTime, bool exact) {
     if (!exact) {
-      wallTime = monotonic(wallTime);
+      wallTime = event_.monotonic(wallTime);
     }
     if (step <= series->lastStep) {
       tags_.noteOldStep(series, value, step);
     }
     series->lastStep = step;
     series->lastValue = value;
-    // False if there is no current event: then eventEnd_ precedes every time.
-    const bool fits = step == eventStep_ && wallTime <= eventEnd_ && wallTime >= eventWallTime_ &&
-                      exact == eventExact_ && series->lastEvent != eventSerial_;
-    if (!fits) {
+    if (!event_.fits(*series, step, wallTime, exact)) {
       beginEvent(step, wallTime, exact);
     }
     const bool isFirstInFile = series->describedInFile != fileSerial_;
     if (isFirstInFile) {
       describe(series);
     }
-    series->lastEvent = eventSerial_;
-    encoder_.add(series->bytes, value, isFirstInFile);
+    event_.add(series, value, isFirstInFile);
   }
   // Not inlined: work per event or per tag must not take registers from the loop over scalars.
   [[gnu::noinline]] void beginEvent(std::int64_t step, double wallTime, bool exact);
@@ -170,7 +166,6 @@ class EventStream {
   OpenFiles* const openFiles_;
   KillProofLog* const log_;
   const std::uint32_t number_;
-  const double coalesceSeconds_;
   EventFile file_;
   TimePoint fileBegan_;
   std::optional<std::int64_t> purgeFrom_;  // readers discard from here on
@@ -183,13 +178,7 @@ class EventStream {
 
   TagNotes tags_;
 
-  events::ScalarEventEncoder encoder_;
-  std::uint64_t eventSerial_ = 1;
-  std::int64_t eventStep_ = 0;
-  double eventWallTime_ = 0;
-  double eventEnd_ = -1;  // the last wall time that belongs to the event
-  bool eventExact_ = false;
-  double lastWallTime_ = 0;
+  EventBuilder event_;
 
   std::deque<Chunk> chunks_;  // only while writing fails
   std::size_t chunkBytes_ = 0;

@@ -59,10 +59,6 @@ class KillProofLog {
   /// Replaces the whole log by one record that says everything.
   void replaceLog(std::string_view record);
 
-  /// A stream has much to write.
-  void noteFullStream() { anyFull_ = true; }
-  bool takeFullStream() { return std::exchange(anyFull_, false); }
-
   const TickTimes& times() const { return times_; }
   void setTimes(const TickTimes& times) { times_ = times; }
 
@@ -95,7 +91,6 @@ class KillProofLog {
   // The backend thread's own.
   std::uint64_t logBytes_ = 0;    // of records in the log
   std::uint64_t firstBytes_ = 0;  // of its first record
-  bool anyFull_ = false;
   TickTimes times_;
 };
 

@@ -10,12 +10,10 @@
 #include <functional>
 #include <limits>
 #include <map>
-#include <memory>
 #include <string_view>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
-#include <unordered_set>
 #include <utility>
 #include <variant>
 
@@ -23,17 +21,15 @@
 
 #include "base/got_expected.h"
 #include "base/little_endian.h"
-#include "events/framing/open_record.h"
 #include "events/framing/record_format.h"
 #include "events/messages/event_codec.h"
-#include "events/messages/scalar_event_encoder.h"
 #include "events/messages/scalar_event_view.h"
 #include "log/writer/dead_process.h"
+#include "log/writer/entry_events.h"
 #include "log/writer/event_file.h"
 #include "log/writer/file_head.h"
 #include "log/writer/file_system.h"
 #include "log/writer/run_place.h"
-#include "log/writer/scalar_series.h"
 #include "process/blackbox/box_file.h"
 #include "process/blackbox/box_folder.h"
 #include "process/blackbox/process_box.h"
@@ -81,68 +77,6 @@ std::uint64_t valuesAfter(std::string_view records, std::size_t known) {
   }
   return values;
 }
-
-/// Encodes the entries of one stream as its writer would have done it.
-class EntryEncoder {
- public:
-  EntryEncoder(const NamedStream& stream, const TickTimes& times)
-      : coalesceSeconds_(stream.coalesceSeconds), times_(times) {}
-
-  void add(const RingEntry& entry, const NamedSeries& named) {
-    const bool exact = entry.wallTime != RingEntry::kNoWallTime;
-    const double wallTime = exact ? RingEntry::wallSeconds(entry.wallTime) : wallTimeOf(entry);
-    const bool fits = encoder_.size() > 0 && entry.step() == step_ && exact == exact_ &&
-                      wallTime >= begin_ && wallTime <= begin_ + (exact ? 0 : coalesceSeconds_) &&
-                      inEvent_.count(named.id) == 0;
-    if (!fits) {
-      finish();
-      step_ = entry.step();
-      begin_ = wallTime;
-      exact_ = exact;
-      encoder_.begin(wallTime, step_);
-    }
-    inEvent_.insert(named.id);
-    auto& series = series_[named.id];
-    const bool isFirst = series == nullptr;
-    if (isFirst) {
-      series = std::make_unique<ScalarSeries>(named.tag, named.displayName, named.description,
-                                              named.form);
-    }
-    encoder_.add(series->bytes, entry.value, isFirst);
-  }
-
-  std::string take() {
-    finish();
-    return records_.take();
-  }
-
- private:
-  double wallTimeOf(const RingEntry& entry) {
-    const auto ticks = static_cast<std::int64_t>(entry.ticks - times_.ticks);
-    last_ = std::max(last_,
-                     times_.wallSeconds + static_cast<double>(ticks) * times_.nanosPerTick * 1e-9);
-    return last_;
-  }
-  void finish() {
-    if (encoder_.size() > 0) {
-      events::OpenRecord record(&records_);
-      encoder_.finish(record.payload());
-      record.end();
-    }
-    inEvent_.clear();
-  }
-
-  const double coalesceSeconds_;
-  const TickTimes times_;
-  events::ScalarEventEncoder encoder_;
-  events::RecordBuffer records_;
-  std::map<std::uint32_t, std::unique_ptr<ScalarSeries>> series_;
-  std::unordered_set<std::uint32_t> inEvent_;
-  std::int64_t step_ = 0;
-  double begin_ = 0;
-  double last_ = 0;
-  bool exact_ = false;
-};
 
 /// An event file that a dead process has left.
 class LeftFile {
@@ -255,7 +189,7 @@ class Recovery {
     if (process_.entries.empty()) {
       return;
     }
-    std::map<std::uint32_t, EntryEncoder> encoders;
+    std::map<std::uint32_t, EntryEvents> encoders;
     std::uint64_t nameless = 0;
     for (const RingEntry& entry : process_.entries) {
       const auto series = process_.series.find(entry.series);
