@@ -13,7 +13,7 @@
 #include "steptape/log/export.h"
 
 #include "base/json_chars.h"
-#include "events/messages/curve_names.h"
+#include "log/export/curve_names.h"
 #include "log/export/export_run.h"
 #include "log/export/row_sorter.h"
 
@@ -89,10 +89,9 @@ std::string lowerCase(std::string text) {
 }
 
 /// Names two columns of which a program that ignores case would rename one.
-void noteCase(const std::vector<detail::events::CurveName>& names,
-              std::vector<std::string>* notes) {
+void noteCase(const std::vector<detail::log::CurveName>& names, std::vector<std::string>* notes) {
   std::unordered_map<std::string, const std::string*> known;
-  for (const detail::events::CurveName& each : names) {
+  for (const detail::log::CurveName& each : names) {
     const auto [it, isNew] = known.emplace(lowerCase(each.name), &each.name);
     if (!isNew) {
       notes->push_back("the columns \"" + *it->second + "\" and \"" + each.name +
@@ -132,11 +131,11 @@ class WideFormat : public detail::log::ExportFormat {
 
   /// Returns the names of the columns, which differ from each other and from "step".
   std::vector<std::string> columnNames(std::vector<std::string>* notes) const {
-    std::vector<detail::events::CurveName> names{{kStepColumn, "", ""}};
+    std::vector<detail::log::CurveName> names{{kStepColumn, "", ""}};
     for (const Column& column : columns_) {
       names.push_back(column.name);
     }
-    detail::events::makeDistinct(&names, notes);
+    detail::log::makeDistinct(&names, notes);
     noteCase(names, notes);
     std::vector<std::string> texts;
     for (std::size_t i = 1; i < names.size(); ++i) {
@@ -147,12 +146,12 @@ class WideFormat : public detail::log::ExportFormat {
 
  private:
   struct Column {
-    detail::events::CurveName name;
+    detail::log::CurveName name;
     std::int64_t step;  // of its last point
     std::uint32_t row;
   };
 
-  detail::events::CurveName nameOf(const std::string& tag) const {
+  detail::log::CurveName nameOf(const std::string& tag) const {
     const std::string& run = run_->directory;
     return {namesRuns_ ? run + "/" + tag : tag, run, tag};
   }

@@ -5,24 +5,24 @@
 
 #include "steptape/log/export.h"
 
-#include "events/messages/scalar_json.h"
-#include "events/messages/scalar_spool.h"
 #include "log/export/export_run.h"
+#include "log/export/scalar_json.h"
+#include "log/export/scalar_spool.h"
 
 namespace steptape {
 namespace {
 
 constexpr std::size_t kMaxPoints =
-    (std::size_t{16} << 20) / sizeof(detail::events::ScalarSpool::Point);
+    (std::size_t{16} << 20) / sizeof(detail::log::ScalarSpool::Point);
 
 /// Sorts scalars by curve.
 class JsonFormat : public detail::log::ExportFormat {
  public:
-  explicit JsonFormat(detail::events::ScalarSpool* spool) : spool_(spool) {}
+  explicit JsonFormat(detail::log::ScalarSpool* spool) : spool_(spool) {}
 
   void beginRun(const detail::log::ExportedRun& run) override {
     const bool isSubRun = std::all_of(run.tags.begin(), run.tags.end(), [&](const RunTag& tag) {
-      return detail::events::isSubRunCurve(run.files.directory, tag.name);
+      return detail::log::isSubRunCurve(run.files.directory, tag.name);
     });
     series_.clear();
     for (const std::string& tag : run.tagNames) {
@@ -40,18 +40,18 @@ class JsonFormat : public detail::log::ExportFormat {
   }
 
  private:
-  detail::events::ScalarSpool* spool_;
-  std::vector<detail::events::ScalarSpool::Series*> series_;  // by tag
+  detail::log::ScalarSpool* spool_;
+  std::vector<detail::log::ScalarSpool::Series*> series_;  // by tag
 };
 
 }  // namespace
 
 ExportResult exportJson(const std::vector<RunFiles>& runs, const ExportOptions& options,
                         const ExportSink& sink) {
-  detail::events::ScalarSpool spool(detail::log::temporaryPrefix(options), kMaxPoints);
+  detail::log::ScalarSpool spool(detail::log::temporaryPrefix(options), kMaxPoints);
   JsonFormat format(&spool);
   ExportResult result = detail::log::exportRuns(runs, options, &format);
-  detail::events::writeScalarJson(&spool, sink, &result.notes).throwIfError();
+  detail::log::writeScalarJson(&spool, sink, &result.notes).throwIfError();
   return result;
 }
 

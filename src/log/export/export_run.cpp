@@ -11,7 +11,7 @@
 
 #include "base/text.h"
 #include "base/utf8.h"
-#include "events/messages/curve_names.h"
+#include "log/export/curve_names.h"
 #include "log/reader/event_values.h"
 
 namespace steptape::detail::log {
@@ -28,21 +28,21 @@ std::vector<bool> wantedTags(const std::vector<RunTag>& tags, const ExportOption
 }
 
 /// Makes names valid UTF-8. Names that differ only in their invalid bytes stay different.
-std::vector<std::string> shownNames(std::vector<events::CurveName> curves,
+std::vector<std::string> shownNames(std::vector<CurveName> curves,
                                     std::vector<std::string>* notes) {
   bool isEachValid = true;
-  for (events::CurveName& curve : curves) {
+  for (CurveName& curve : curves) {
     if (!base::isValidUtf8(curve.name)) {
       curve.name = base::replaceInvalidUtf8(curve.name);
       isEachValid = false;
     }
   }
   if (!isEachValid) {
-    events::makeDistinct(&curves, notes);
+    makeDistinct(&curves, notes);
   }
   std::vector<std::string> names;
   names.reserve(curves.size());
-  for (events::CurveName& curve : curves) {
+  for (CurveName& curve : curves) {
     names.push_back(std::move(curve.name));
   }
   return names;
@@ -50,7 +50,7 @@ std::vector<std::string> shownNames(std::vector<events::CurveName> curves,
 
 std::vector<std::string> shownDirectories(const std::vector<RunFiles>& runs,
                                           std::vector<std::string>* notes) {
-  std::vector<events::CurveName> names;
+  std::vector<CurveName> names;
   for (const RunFiles& run : runs) {
     names.push_back({run.directory, run.directory, ""});
   }
@@ -59,7 +59,7 @@ std::vector<std::string> shownDirectories(const std::vector<RunFiles>& runs,
 
 std::vector<std::string> shownTags(const std::string& directory, const std::vector<RunTag>& tags,
                                    std::vector<std::string>* notes) {
-  std::vector<events::CurveName> names;
+  std::vector<CurveName> names;
   for (const RunTag& tag : tags) {
     names.push_back({tag.name, directory, tag.name});
   }

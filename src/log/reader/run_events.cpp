@@ -42,7 +42,7 @@ struct RunEvents::State {
 
   std::uint32_t file = 0;
   std::optional<detail::log::RunFile> reader;
-  detail::events::EventPosition position;
+  detail::log::EventPosition position;
   RunValue event;                    // time and step of all values of the event
   std::vector<ScalarView> scalars;   // if the event has only scalars
   std::vector<event::Value> values;  // if the event has other values

@@ -69,7 +69,7 @@ void RunScan::scanRecords(RunFile* file, std::uint32_t number, ReadProgress* pro
     if (file->hasPassedDamage()) {
       rule_.takeDamage();
     }
-    const events::EventPosition position{number, file->recordOffset()};
+    const EventPosition position{number, file->recordOffset()};
     progress->reach(position.second);
     if (scanScalars(payload, position)) {
       continue;
@@ -84,7 +84,7 @@ void RunScan::scanRecords(RunFile* file, std::uint32_t number, ReadProgress* pro
 }
 
 /// @return false if the event has anything but scalars.
-bool RunScan::scanScalars(std::string_view payload, events::EventPosition position) {
+bool RunScan::scanScalars(std::string_view payload, EventPosition position) {
   RunValue event;
   if (!takeScalars(payload, &event, &scalars_)) {
     return false;
@@ -101,7 +101,7 @@ bool RunScan::scanScalars(std::string_view payload, events::EventPosition positi
   return true;
 }
 
-void RunScan::scanEvent(event::Event event, events::EventPosition position) {
+void RunScan::scanEvent(event::Event event, EventPosition position) {
   const std::int64_t step = event.step;
   if (const auto* log = std::get_if<event::SessionLog>(&event.what)) {
     if (log->status == event::SessionLog::Status::kStart && rule_.takeStart()) {
@@ -122,8 +122,7 @@ void RunScan::scanEvent(event::Event event, events::EventPosition position) {
   }
 }
 
-void RunScan::scanValue(const event::Value& value, events::EventPosition position,
-                        std::int64_t step) {
+void RunScan::scanValue(const event::Value& value, EventPosition position, std::int64_t step) {
   if (isEmpty(value)) {
     return;
   }
@@ -156,7 +155,7 @@ void RunScan::setMetadata(ScannedTag* tag, event::SummaryMetadata metadata) {
   tags_[tag->number].metadata = std::move(metadata);
 }
 
-void RunScan::noteStep(ScannedTag* tag, events::EventPosition position, std::int64_t step) {
+void RunScan::noteStep(ScannedTag* tag, EventPosition position, std::int64_t step) {
   if (rule_.watchesSteps() && step < latestStep_) {
     tag->stepsBack.add(position, step);
   }

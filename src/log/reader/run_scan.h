@@ -11,10 +11,10 @@
 #include "steptape/log/run_events.h"
 
 #include "events/messages/scalar_event_view.h"
-#include "events/messages/step_cuts.h"
 #include "log/reader/read_progress.h"
 #include "log/reader/restart_rule.h"
 #include "log/reader/run_file.h"
+#include "log/reader/step_cuts.h"
 #include "log/reader/tag_index.h"
 
 namespace steptape::detail::log {
@@ -33,7 +33,7 @@ struct ScannedTag {
   bool isScalar = false;         ///< Whether its first plugin is "scalars".
   bool isGraph = false;
   bool isNumbers = true;  ///< Whether all its values are numbers.
-  events::StepCuts stepsBack;
+  StepCuts stepsBack;
   ScannedTag* successor = nullptr;  ///< See TagIndex.
 
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
@@ -61,7 +61,7 @@ class RunScan {
   /// Returns whether a value is kept after all restarts and decreasing steps. A tag that no file
   /// had was written later, and its values are omitted. REQUIRES: all files were scanned, and
   /// positions ascend from call to call.
-  bool keeps(ScannedTag* tag, events::EventPosition position, std::int64_t step) {
+  bool keeps(ScannedTag* tag, EventPosition position, std::int64_t step) {
     if (tag->isGraph || tag->number == ScannedTag::kNone) {
       return tag->isGraph;
     }
@@ -75,20 +75,20 @@ class RunScan {
 
  private:
   void scanRecords(RunFile* file, std::uint32_t number, ReadProgress* progress);
-  bool scanScalars(std::string_view payload, events::EventPosition position);
-  void scanEvent(event::Event event, events::EventPosition position);
-  void scanValue(const event::Value& value, events::EventPosition position, std::int64_t step);
+  bool scanScalars(std::string_view payload, EventPosition position);
+  void scanEvent(event::Event event, EventPosition position);
+  void scanValue(const event::Value& value, EventPosition position, std::int64_t step);
   ScannedTag* meet(std::string_view tag);
   bool lacksPlugin(const ScannedTag& tag) const {
     return tags_[tag.number].metadata.pluginName.empty();
   }
   void setMetadata(ScannedTag* tag, event::SummaryMetadata metadata);
-  void noteStep(ScannedTag* tag, events::EventPosition position, std::int64_t step);
+  void noteStep(ScannedTag* tag, EventPosition position, std::int64_t step);
 
   RestartRule rule_;
   std::vector<RunTag> tags_;
   TagIndex<ScannedTag> table_;
-  events::StepCuts restarts_;
+  StepCuts restarts_;
   std::int64_t latestStep_ = -1;
   bool hasPassedDamage_ = false;
   std::vector<std::uint64_t> ends_;

@@ -10,7 +10,7 @@
 #include "steptape/log/summary_writer.h"
 #include "steptape/ranks/temp_dir.h"
 
-#include "events/messages/scalar_spool.h"
+#include "log/export/scalar_spool.h"
 
 #include <gmock/gmock.h>
 
@@ -163,7 +163,7 @@ TEST_F(JsonExportTest, ReportsWhichFileCannotBeRead) {
   EXPECT_FALSE(std::filesystem::exists(path_));
 }
 
-using detail::events::ScalarSpool;
+using detail::log::ScalarSpool;
 
 class ScalarSpoolTest : public ::testing::Test {
  protected:

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace steptape::detail::events {
+namespace steptape::detail::log {
 
 /// The position of an event in its run: the number of its file, and its offset in the file.
 using EventPosition = std::pair<std::uint32_t, std::uint64_t>;
@@ -47,4 +47,4 @@ class StepCuts {
   std::size_t next_ = 0;
 };
 
-}  // namespace steptape::detail::events
+}  // namespace steptape::detail::log

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "events/messages/scalar_json.h"
+#include "log/export/scalar_json.h"
 
 #include "steptape/base/json.h"
 
 #include "base/json_chars.h"
 
-namespace steptape::detail::events {
+namespace steptape::detail::log {
 
 bool isSubRunCurve(const std::string& directory, const std::string& tag) {
   return ("/" + directory).find("/" + tag + "/") != std::string::npos;
@@ -45,4 +45,4 @@ Status writeScalarJson(ScalarSpool* spool, const std::function<void(std::string_
   return status;
 }
 
-}  // namespace steptape::detail::events
+}  // namespace steptape::detail::log

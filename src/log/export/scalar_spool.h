@@ -8,20 +8,19 @@
 #include <string>
 #include <vector>
 
-#include "steptape/base/export.h"
 #include "steptape/base/status.h"
 
 #include "base/spool_file.h"
-#include "events/messages/curve_names.h"
+#include "log/export/curve_names.h"
 
-namespace steptape::detail::events {
+namespace steptape::detail::log {
 
 /// Sorts points by series in bounded memory: input in the order of a file, in which series are
 /// mixed; output series by series. Points that do not fit into memory are written to a temporary
 /// file.
 ///
 /// @threads Not thread-safe: one thread at a time.
-class STEPTAPE_EXPORT ScalarSpool {
+class ScalarSpool {
  public:
   struct Point {
     double wallTime;
@@ -59,4 +58,4 @@ class STEPTAPE_EXPORT ScalarSpool {
   std::map<CurveName, Series> series_;
 };
 
-}  // namespace steptape::detail::events
+}  // namespace steptape::detail::log

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "events/messages/scalar_spool.h"
+#include "log/export/scalar_spool.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace steptape::detail::events {
+namespace steptape::detail::log {
 
 struct ScalarSpool::Series {
   struct Extent {
@@ -89,4 +89,4 @@ Status ScalarSpool::forEach(const std::function<void(std::size_t)>& begin,
   return {};
 }
 
-}  // namespace steptape::detail::events
+}  // namespace steptape::detail::log

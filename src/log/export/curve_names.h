@@ -5,9 +5,7 @@
 #include <tuple>
 #include <vector>
 
-#include "steptape/base/export.h"
-
-namespace steptape::detail::events {
+namespace steptape::detail::log {
 
 /// What an export calls a curve, and which curve it is.
 struct CurveName {
@@ -25,6 +23,6 @@ struct CurveName {
 /// in " (2)", " (3)" and so on.
 ///
 /// @param changes Receives a sentence about each change, after what it holds.
-STEPTAPE_EXPORT void makeDistinct(std::vector<CurveName>* names, std::vector<std::string>* changes);
+void makeDistinct(std::vector<CurveName>* names, std::vector<std::string>* changes);
 
-}  // namespace steptape::detail::events
+}  // namespace steptape::detail::log

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "events/messages/curve_names.h"
+#include "log/export/curve_names.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -7,7 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
-namespace steptape::detail::events {
+namespace steptape::detail::log {
 
 void makeDistinct(std::vector<CurveName>* names, std::vector<std::string>* changes) {
   std::vector<std::reference_wrapper<CurveName>> sorted(names->begin(), names->end());
@@ -37,4 +37,4 @@ void makeDistinct(std::vector<CurveName>* names, std::vector<std::string>* chang
   }
 }
 
-}  // namespace steptape::detail::events
+}  // namespace steptape::detail::log
