@@ -69,6 +69,22 @@ TEST(SummarizeSteps, CountsIdleTimeBesideACollectiveAsTransfer) {
   EXPECT_EQ(step.other, 400);
 }
 
+// With Lightning's manual optimization the backward pass is a call inside training_step, without a
+// span of its own.
+TEST(SummarizeSteps, CountsIdleTimeOfATrainingStepBesideACollectiveAsTransfer) {
+  const Trace trace =
+      SpanChain()
+          .step(1, 0, 1000)
+          .span("[pl][profile][Strategy]DDPStrategy.training_step", SpanKind::kUserScope, 100, 900)
+          .op("mm", 200, 300)
+          .onThread(1)
+          .span("gloo:all_reduce", SpanKind::kCollective, 250, 800)
+          .build();
+  const StepSummary step = summarizeSteps(trace).at(0);
+  EXPECT_EQ(step.transfer, 500);
+  EXPECT_EQ(step.forward, 300);
+}
+
 // Steptape's own threads state when they wait.
 TEST(SummarizeSteps, CountsIdleTimeAsOtherIfTheTraceHasWaits) {
   const Trace trace = SpanChain()

@@ -174,7 +174,8 @@ class StepTally : public detail::profile::ThreadVisitor {
     std::int64_t length = time.second - time.first;
     const std::int64_t besideCollective = hostCollectives_.with(time);
     const bool mayWait = (kind == SpanKind::kZone || kind == SpanKind::kUserScope) &&
-                         (part == &StepSummary::other || part == &StepSummary::backward);
+                         (part == &StepSummary::other || part == &StepSummary::forward ||
+                          part == &StepSummary::backward);
     if (mayWait) {
       length -= besideCollective;
     } else {
