@@ -67,7 +67,10 @@ def reduced(trace, rank, shortest):
     processes = {}
     threads = {}
     base = min(e["ts"] for e in trace["traceEvents"] if e.get("ph") == "X" and e["cat"] != "Trace")
-    scopes = re.compile(r"_record_function_enter|nn\.Module|^gloo:|^c10d::|^Optimizer|^enumerate")
+    scopes = re.compile(
+        r"_record_function_enter|nn\.Module|^gloo:|^c10d::|^Optimizer|^enumerate|^ProfilerStep"
+        r"|profiler\.py\(\d+\): step"
+    )
     events = []
     for event in sorted(trace["traceEvents"], key=lambda e: (e["ts"], -e.get("dur", 0))):
         is_long = event.get("dur", 0) >= shortest or scopes.search(event["name"])
@@ -106,7 +109,7 @@ def main(target):
             if name.endswith(".json"):
                 with open(os.path.join(directory, name), encoding="utf-8") as file:
                     trace = json.load(file)
-                shortest = 25 if "stack" in name else 4
+                shortest = 30 if "stack" in name else 4
                 folder = os.path.join(target, "ddp" if "ddp" in name else "")
                 os.makedirs(folder, exist_ok=True)
                 with open(os.path.join(folder, name), "w", encoding="utf-8") as file:

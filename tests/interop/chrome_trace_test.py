@@ -8,6 +8,7 @@ import decimal
 import gzip
 import json
 import os
+import re
 import subprocess
 import tempfile
 import threading
@@ -65,8 +66,15 @@ def spans(events):
         elif is_span(event):
             found.append((event, event["dur"]))
     return collections.Counter(
-        (event["name"], event["cat"], event["pid"], event["tid"], decimal.Decimal(event["ts"]),
+        (name(event), event["cat"], event["pid"], event["tid"], decimal.Decimal(event["ts"]),
          decimal.Decimal(duration), frozen(arguments(event))) for event, duration in found)
+
+
+def name(event):
+    """Without the address of the first object on which a Python method was called."""
+    if event["cat"] != "python_function":
+        return event["name"]
+    return re.sub(r" at 0x[0-9a-fA-F]+>$", ">", event["name"])
 
 
 def arguments(event):

@@ -254,6 +254,24 @@ TEST_F(Profile, MeasuresTheScopesOfTorchWithPythonStacks) {
   EXPECT_NEAR(input, 0.346734 + 0.19559, 1e-9);
 }
 
+// torch 2.5.1 states that these steps take 15 us, from the begin of Profiler.step() on.
+TEST_F(Profile, MeasuresTheStepsOfTorch25WithPythonStacks) {
+  const std::string path = goldenTrace("with_stack_2_5_1.pt.trace.json");
+  const Outcome outcome = steptape("profile --json " + path);
+  EXPECT_THAT(outcome.error,
+              ContainsRegex("^note: .*2_5_1.pt.trace.json has 2 steps with the begin of the call "
+                            "that ends it, as PyTorch 2.5 .*\n$"));
+  const nlohmann::json trace = nlohmann::json::parse(outcome.out).at("traces").at(0);
+  double total = 0;
+  double optimizer = 0;
+  for (const nlohmann::json& step : trace.at("steps")) {
+    total += step.at("total_ms").get<double>();
+    optimizer += step.at("optimizer_ms").get<double>();
+  }
+  EXPECT_NEAR(total, 3.744984, 1e-9);
+  EXPECT_NEAR(optimizer, 0.037846 + 0.548283 + 0.024406 + 0.437399, 1e-9);
+}
+
 TEST_F(Profile, AddsUpTheModulesOfTorch) {
   const std::string trace = goldenTrace("with_stack.pt.trace.json");
   EXPECT_THAT(namesIn(json("--by module " + trace).at("traces").at(0).at("operators")),

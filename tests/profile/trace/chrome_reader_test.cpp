@@ -182,6 +182,53 @@ TEST_F(ChromeReader, KeepsAStepInsideAnotherAsASpan) {
   EXPECT_EQ(trace.dropped, 0U);
 }
 
+// Steps as torch 2.5.1 writes them: of 100 us each, and with a begin in the call that ends them.
+TEST_F(ChromeReader, BeginsAStepWhereTheOneBeforeEndedIfItBeginsWithTheCallThatEndsIt) {
+  const Trace trace = readProcess(R"(
+      {"ph":"X","name":"train.py(3): main","cat":"python_function","pid":1,"tid":1,"ts":0,"dur":300},
+      {"ph":"X","name":"profiler.py(766): step","cat":"python_function","pid":1,"tid":1,
+       "ts":90,"dur":20},
+      {"ph":"X","name":"ProfilerStep#1","cat":"user_annotation","pid":1,"tid":1,"ts":90.001,"dur":10},
+      {"ph":"X","name":"profiler.py(766): step","cat":"python_function","pid":1,"tid":1,
+       "ts":190,"dur":20},
+      {"ph":"X","name":"ProfilerStep#2","cat":"user_annotation","pid":1,"tid":1,
+       "ts":190.001,"dur":10})");
+  ASSERT_EQ(trace.steps.size(), 2U);
+  EXPECT_EQ(trace.steps[0].start, 0);
+  EXPECT_EQ(trace.steps[0].duration, 100'001);
+  EXPECT_EQ(trace.steps[1].start, 100'001);
+  EXPECT_EQ(trace.steps[1].duration, 100'000);
+}
+
+TEST_F(ChromeReader, KeepsTheBeginOfAStepThatEndsWithTheCallItBeginsWith) {
+  const Trace trace = readProcess(R"(
+      {"ph":"X","name":"first","cat":"python_function","pid":1,"tid":1,"ts":0,"dur":5},
+      {"ph":"X","name":"forward","cat":"python_function","pid":1,"tid":1,"ts":10,"dur":90},
+      {"ph":"X","name":"ProfilerStep#1","cat":"user_annotation","pid":1,"tid":1,"ts":10,"dur":90},
+      {"ph":"X","name":"crossing","cat":"cpu_op","pid":1,"tid":1,"ts":200,"dur":50},
+      {"ph":"X","name":"ProfilerStep#2","cat":"user_annotation","pid":1,"tid":1,"ts":200,"dur":40})");
+  ASSERT_EQ(trace.steps.size(), 2U);
+  EXPECT_EQ(trace.steps[0].start, 10'000);
+  EXPECT_EQ(trace.steps[1].start, 200'000);
+}
+
+// The address is that of the first object that the method was called on, whichever this one is.
+TEST_F(ChromeReader, LeavesOutTheAddressInNamesOfPythonCalls) {
+  const Trace trace = readProcess(R"(
+      {"ph":"X","name":"<built-in method wait of PyCapsule object at 0x7f60bbf952f0>",
+       "cat":"python_function","pid":1,"tid":1,"ts":0,"dur":1},
+      {"ph":"X","name":"<built-in method wait of PyCapsule object at 0x7fb25c19d320>",
+       "cat":"python_function","pid":1,"tid":1,"ts":2,"dur":1},
+      {"ph":"X","name":"load at 0x7f","cat":"python_function","pid":1,"tid":1,"ts":4,"dur":1},
+      {"ph":"X","name":"<at 0x7f>","cat":"cpu_op","pid":1,"tid":1,"ts":6,"dur":1})");
+  std::vector<std::string> names;
+  for (const TraceName& name : trace.names) {
+    names.push_back(name.text);
+  }
+  EXPECT_THAT(names, ElementsAre("<built-in method wait of PyCapsule object>", "load at 0x7f",
+                                 "<at 0x7f>"));
+}
+
 TEST_F(ChromeReader, RecognizesTheCollectivesAndTheLoaderOfTorch) {
   const Trace trace = readProcess(R"(
       {"ph":"X","name":"c10d::allreduce_","cat":"cpu_op","pid":1,"tid":1,"ts":1,"dur":1},

@@ -112,6 +112,44 @@ void orderSteps(Process* process, std::vector<Row>* rows, TraceTables* tables) {
   steps.resize(kept);
 }
 
+/// Returns whether a Python call begins with the step and outlasts it. REQUIRES: spans in order.
+bool beginsWithACallThatOutlastsIt(const TraceStep& step, const std::vector<TraceSpan>& spans,
+                                   const std::vector<TraceName>& names) {
+  const auto near =
+      std::lower_bound(spans.begin(), spans.end(), step.start - kRoundingNanos,
+                       [](const TraceSpan& span, std::int64_t time) { return span.start < time; });
+  const auto behind = std::find_if(near, spans.end(),
+                                   [&](const TraceSpan& span) { return span.start > step.start; });
+  return std::any_of(near, behind, [&](const TraceSpan& span) {
+    return span.start + span.duration > step.start + step.duration &&
+           names[span.name].category == kPythonCategory;
+  });
+}
+
+/// Begins steps where the one before ended, or with the thread, if the file has them begin with the
+/// Python call that ends them. PyTorch 2.5 with `with_stack` moves the begin of a step to that of
+/// the first call that crosses its end, in most programs Profiler.step() itself.
+///
+/// @return the number of such steps. REQUIRES: steps and rows in order.
+/// @source https://github.com/pytorch/pytorch/pull/129599
+std::uint64_t restoreSteps(std::vector<TraceStep>* steps, const std::vector<Row>& rows,
+                           const std::vector<TraceName>& names) {
+  std::uint64_t restored = 0;
+  std::map<std::size_t, std::int64_t> ends;  // of the steps so far, by thread
+  for (TraceStep& step : *steps) {
+    const std::vector<TraceSpan>& spans = rows[step.thread].thread.spans;
+    const std::int64_t end = step.start + step.duration;
+    if (beginsWithACallThatOutlastsIt(step, spans, names)) {
+      const auto before = ends.find(step.thread);
+      step.start = before == ends.end() ? spans.front().start : before->second;
+      step.duration = end - step.start;
+      ++restored;
+    }
+    ends[step.thread] = end;
+  }
+  return restored;
+}
+
 /// Sorts the spans of each row, and derives data that the events do not contain.
 void finishRows(ChromeContents* contents) {
   for (Process& process : contents->processes) {
@@ -121,6 +159,9 @@ void finishRows(ChromeContents* contents) {
   for (Row& row : contents->rows) {
     contents->strangers += removeUnfinished(&row.thread.spans);
     nestSpans(&row.thread.spans);
+  }
+  for (Process& process : contents->processes) {
+    contents->restoredSteps += restoreSteps(&process.trace.steps, contents->rows, names);
   }
   for (const ChromeContents::Flow& flow : contents->flows) {
     findTorchThreads(flow, names, &contents->rows);
@@ -297,35 +338,35 @@ void sortByTime(Trace* trace) {
 
 }  // namespace
 
-std::vector<Trace> assembleTraces(ChromeContents contents) {
-  const bool isOurs = std::any_of(contents.processes.begin(), contents.processes.end(),
+std::vector<Trace> assembleTraces(ChromeContents* contents) {
+  const bool isOurs = std::any_of(contents->processes.begin(), contents->processes.end(),
                                   [](const Process& process) { return process.isOurs; });
   if (!isOurs) {
-    findBackwardNodes(&contents.tables.names());
-    recognizeKinds(&contents.tables.names());
+    findBackwardNodes(&contents->tables.names());
+    recognizeKinds(&contents->tables.names());
   }
-  finishRows(&contents);
-  const std::vector<std::size_t> hosts = hostsOf(contents);
+  finishRows(contents);
+  const std::vector<std::size_t> hosts = hostsOf(*contents);
   std::vector<Trace> traces;
-  for (std::size_t p = 0; p < contents.processes.size(); ++p) {
-    Process& process = contents.processes[p];
+  for (std::size_t p = 0; p < contents->processes.size(); ++p) {
+    Process& process = contents->processes[p];
     if (hosts[p] != p) {
       continue;
     }
-    Trace trace = takeTrace(&contents.processes, hosts, p);
-    moveRows(&contents, hosts, p, &trace);
+    Trace trace = takeTrace(&contents->processes, hosts, p);
+    moveRows(contents, hosts, p, &trace);
     if (!process.isOurs) {
       if (trace.threads.empty() && trace.counters.empty()) {
         continue;
       }
-      stateFacts(contents, process.id, &trace);
+      stateFacts(*contents, process.id, &trace);
     }
     forEachTime(&trace, [origin = trace.originNanos](std::int64_t* time, std::int64_t) {
       *time -= origin;
     });
-    trace.originNanos += contents.baseNanos;
+    trace.originNanos += contents->baseNanos;
     sortByTime(&trace);
-    contents.tables.giveOwnTables(&trace);
+    contents->tables.giveOwnTables(&trace);
     for (TraceThread& thread : trace.threads) {
       SelfNesting nesting(&thread.spans, trace.names.size());
       visitThread(thread.spans, &nesting);
@@ -333,7 +374,7 @@ std::vector<Trace> assembleTraces(ChromeContents contents) {
     traces.push_back(std::move(trace));
   }
   if (!traces.empty()) {
-    traces.front().dropped += contents.strangers;
+    traces.front().dropped += contents->strangers;
   }
   return traces;
 }

@@ -53,10 +53,13 @@ struct ChromeContents {
   int rank = 0;
   int worldSize = 1;
   std::vector<std::pair<std::string, std::string>> metadata;
-  std::uint64_t strangers = 0;  ///< Spans, or parts of them, without a place in a Trace.
+  std::uint64_t strangers = 0;      ///< Spans, or parts of them, without a place in a Trace.
+  std::uint64_t restoredSteps = 0;  ///< Steps that assembleTraces() began earlier than the file.
 };
 
 /// Returns a Trace for each process; each device belongs to one of them.
-std::vector<Trace> assembleTraces(ChromeContents contents);
+///
+/// @param contents What is left of it is its numbers.
+std::vector<Trace> assembleTraces(ChromeContents* contents);
 
 }  // namespace steptape::detail::profile

@@ -25,6 +25,7 @@ inline constexpr char kMemoryCategory[] = "memory";
 
 inline constexpr char kStepPrefix[] = "ProfilerStep#";
 inline constexpr char kUserCategory[] = "user_annotation";
+inline constexpr char kPythonCategory[] = "python_function";
 
 /// Argument by which events of JAX and TensorFlow are steps.
 inline constexpr char kStepArgument[] = "step_num";

@@ -453,7 +453,15 @@ std::vector<Trace> detail::profile::readChromeTrace(const std::string& path,
     notes->push_back(path + " has " + detail::base::counted(reader.others(), "event") +
                      " besides spans, memory, counters and flows, such as instants; left out");
   }
-  return assembleTraces(reader.takeContents());
+  ChromeContents contents = reader.takeContents();
+  std::vector<Trace> traces = assembleTraces(&contents);
+  if (notes != nullptr && contents.restoredSteps != 0) {
+    notes->push_back(
+        path + " has " + detail::counted(contents.restoredSteps, "step") +
+        " with the begin of the call that ends it, as PyTorch 2.5 with with_stack writes; "
+        "each is taken to begin where the step before it ended");
+  }
+  return traces;
 }
 
 }  // namespace steptape

@@ -112,6 +112,21 @@ class ArgumentReader {
   std::vector<std::string_view> others_;  // keys in details.arguments
 };
 
+/// Returns "<built-in method wait of PyCapsule object>" without the " at 0x7f61368c68e0" before the
+/// ">". PyTorch names every call of a method by the first object that it was called on, so the
+/// address says nothing about the call, but differs between ranks and runs.
+std::string withoutAddress(const std::string& name) {
+  constexpr std::string_view kBeforeAddress = " at 0x";
+  const std::size_t begin = name.rfind(kBeforeAddress);
+  if (begin == std::string::npos) {
+    return name;
+  }
+  const std::size_t end =
+      name.find_first_not_of("0123456789abcdefABCDEF", begin + kBeforeAddress.size());
+  return end != std::string::npos && name[end] == '>' ? name.substr(0, begin) + name.substr(end)
+                                                      : name;
+}
+
 }  // namespace
 
 TraceSpan readChromeSpan(const ChromeEvent& event, TraceTables* tables) {
@@ -120,7 +135,8 @@ TraceSpan readChromeSpan(const ChromeEvent& event, TraceTables* tables) {
     reader.take(argument);
   }
   TraceName name;
-  name.text = event.name.text;
+  name.text =
+      event.category.text == kPythonCategory ? withoutAddress(event.name.text) : event.name.text;
   name.kind = reader.kind.value_or(kindOfChromeCategory(event.category.text));
   name.color = reader.color;
   if (event.category.text != chromeCategory(name.kind, name.text)) {
