@@ -185,10 +185,12 @@ TEST_F(ChromeReader, KeepsAStepInsideAnotherAsASpan) {
 // Steps as torch 2.5.1 writes them: of 100 us each, and with a begin in the call that ends them.
 TEST_F(ChromeReader, BeginsAStepWhereTheOneBeforeEndedIfItBeginsWithTheCallThatEndsIt) {
   const Trace trace = readProcess(R"(
-      {"ph":"X","name":"train.py(3): main","cat":"python_function","pid":1,"tid":1,"ts":0,"dur":300},
+      {"ph":"X","name":"train.py(3): main","cat":"python_function","pid":1,"tid":1,
+       "ts":0,"dur":300},
       {"ph":"X","name":"profiler.py(766): step","cat":"python_function","pid":1,"tid":1,
        "ts":90,"dur":20},
-      {"ph":"X","name":"ProfilerStep#1","cat":"user_annotation","pid":1,"tid":1,"ts":90.001,"dur":10},
+      {"ph":"X","name":"ProfilerStep#1","cat":"user_annotation","pid":1,"tid":1,
+       "ts":90.001,"dur":10},
       {"ph":"X","name":"profiler.py(766): step","cat":"python_function","pid":1,"tid":1,
        "ts":190,"dur":20},
       {"ph":"X","name":"ProfilerStep#2","cat":"user_annotation","pid":1,"tid":1,
@@ -206,7 +208,8 @@ TEST_F(ChromeReader, KeepsTheBeginOfAStepThatEndsWithTheCallItBeginsWith) {
       {"ph":"X","name":"forward","cat":"python_function","pid":1,"tid":1,"ts":10,"dur":90},
       {"ph":"X","name":"ProfilerStep#1","cat":"user_annotation","pid":1,"tid":1,"ts":10,"dur":90},
       {"ph":"X","name":"crossing","cat":"cpu_op","pid":1,"tid":1,"ts":200,"dur":50},
-      {"ph":"X","name":"ProfilerStep#2","cat":"user_annotation","pid":1,"tid":1,"ts":200,"dur":40})");
+      {"ph":"X","name":"ProfilerStep#2","cat":"user_annotation","pid":1,"tid":1,
+       "ts":200,"dur":40})");
   ASSERT_EQ(trace.steps.size(), 2U);
   EXPECT_EQ(trace.steps[0].start, 10'000);
   EXPECT_EQ(trace.steps[1].start, 200'000);
