@@ -102,6 +102,21 @@ TEST_F(Follower, LimitsTheNumberOfNewPoints) {
   EXPECT_THAT(textsOf(follower().update(0)), IsEmpty());
 }
 
+TEST_F(Follower, SaysOnceThatIntegersOfATagAreRounded) {
+  const auto large = [](std::int64_t step) {
+    const std::int64_t odd = (std::int64_t{1} << 53) + 1;
+    return eventAt(step, event::Summary{{ofScalarsPlugin(tensorValue<std::int64_t>(
+                             "tokens", event::TensorType::kInt64, {odd}))}});
+  };
+  writeEvents("events.out.tfevents.1", {simpleScalar("loss", 1, 0)});
+  PointFollower runs = follower();
+  EXPECT_THAT(runs.update().rounded, IsEmpty());
+  append("events.out.tfevents.1", {large(1), large(2)});
+  EXPECT_THAT(runs.update().rounded, ElementsAre(HasSubstr("tokens of " + root_ + ": got")));
+  append("events.out.tfevents.1", {large(3)});
+  EXPECT_THAT(runs.update().rounded, IsEmpty());
+}
+
 TEST_F(Follower, GivesPointsAfterARestartOnce) {
   writeEvents("events.out.tfevents.1", {version(), simpleScalar("loss", 1, 0),
                                         simpleScalar("loss", 1, 1), simpleScalar("loss", 1, 2)});

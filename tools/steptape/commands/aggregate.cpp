@@ -20,6 +20,7 @@
 #include "tools/steptape/help/value_check.h"
 #include "tools/steptape/runs/log_paths.h"
 #include "tools/steptape/runs/name_filter.h"
+#include "tools/steptape/runs/rounded_scalars.h"
 #include "tools/steptape/tables/human_text.h"
 #include "tools/steptape/tables/json_text.h"
 #include "tools/steptape/tables/table.h"
@@ -65,16 +66,23 @@ std::map<std::string, std::vector<RunFiles>> runsByName(const std::vector<std::s
   return groups;
 }
 
-/// @param damage Receives the damage of the files.
+/// What the files of runs have that their users should know.
+struct RunTroubles {
+  std::vector<Damage> damage;
+  std::vector<std::string> rounded;
+};
+
 Group aggregateGroup(const std::vector<RunFiles>& runs, std::string output,
-                     const AggregateOptions& options, Progress* progress,
-                     std::vector<Damage>* damage) {
+                     const AggregateOptions& options, const NamePattern& tags, Progress* progress,
+                     RunTroubles* troubles) {
   Group group{std::move(output), {}, {}};
   std::vector<RunReader> readers;
   for (const RunFiles& run : runs) {
     readers.push_back(readRun(run, progress));
     group.runs.push_back(run.directory);
-    damage->insert(damage->end(), readers.back().damage().begin(), readers.back().damage().end());
+    const std::vector<Damage>& damage = readers.back().damage();
+    troubles->damage.insert(troubles->damage.end(), damage.begin(), damage.end());
+    addRoundedNotes(readers.back(), tags, &troubles->rounded);
   }
   group.result = aggregateRuns(readers, group.output, options);
   return group;
@@ -187,8 +195,8 @@ void print(const std::vector<Group>& groups, const AggregateOptions& options, bo
 }
 
 int aggregate(const AggregateArguments& arguments) {
-  std::vector<Damage> damage;
-  const auto runs = runsByName(arguments.paths, arguments.filter.run, &damage);
+  RunTroubles troubles;
+  const auto runs = runsByName(arguments.paths, arguments.filter.run, &troubles.damage);
   std::uint64_t bytes = 0;
   for (const auto& [name, members] : runs) {
     bytes += totalBytes(members);
@@ -204,7 +212,8 @@ int aggregate(const AggregateArguments& arguments) {
       continue;
     }
     const std::string output = name == "." ? arguments.output : arguments.output + "/" + name;
-    groups.push_back(aggregateGroup(members, output, options, &progress, &damage));
+    groups.push_back(
+        aggregateGroup(members, output, options, arguments.filter.tag, &progress, &troubles));
   }
   progress.clear();
   if (groups.empty()) {
@@ -216,7 +225,8 @@ int aggregate(const AggregateArguments& arguments) {
   for (const std::string& run : alone) {
     printMessage(fmt::format("note: left out, because no other run has its name: {}", run));
   }
-  return reportProblems(damage);
+  printNotes(troubles.rounded);
+  return reportProblems(troubles.damage);
 }
 
 const std::map<std::string, AggregateBand>& bandByName() {

@@ -16,11 +16,13 @@
 #include "tools/steptape/help/value_check.h"
 #include "tools/steptape/runs/log_paths.h"
 #include "tools/steptape/runs/path_check.h"
+#include "tools/steptape/runs/rounded_scalars.h"
 #include "tools/steptape/runs/run_diff.h"
 #include "tools/steptape/tables/human_text.h"
 #include "tools/steptape/tables/json_text.h"
 #include "tools/steptape/tables/table.h"
 #include "tools/steptape/terminal/screen_text.h"
+#include "tools/steptape/terminal/standard_streams.h"
 #include "tools/steptape/terminal/terminal.h"
 
 namespace steptape::tools {
@@ -168,6 +170,10 @@ int compare(const DiffOptions& options) {
   const RunReader second = readRun(found[1], &progress);
   progress.clear();
   const int problems = std::max(reportProblems(first.damage()), reportProblems(second.damage()));
+  std::vector<std::string> notes;
+  addRoundedNotes(first, options.tag, &notes);
+  addRoundedNotes(second, options.tag, &notes);
+  printNotes(notes);
   const RunDiff diff = compareRuns(first, second, options.tag, options.tolerance);
   const std::array<std::string, 2> names{found[0].directory, found[1].directory};
   if (options.json) {

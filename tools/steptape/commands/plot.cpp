@@ -22,6 +22,7 @@
 #include "tools/steptape/exit_code.h"
 #include "tools/steptape/help/value_check.h"
 #include "tools/steptape/runs/log_paths.h"
+#include "tools/steptape/runs/rounded_scalars.h"
 #include "tools/steptape/terminal/output_file.h"
 #include "tools/steptape/terminal/standard_streams.h"
 #include "tools/steptape/terminal/terminal.h"
@@ -203,8 +204,10 @@ int plot(const PlotOptions& options) {
   }
   progress.clear();
   int exitCode = reportProblems(unreadable);
+  std::vector<std::string> notes;
   for (const RunReader& run : runs) {
     exitCode = std::max(exitCode, reportProblems(run.damage()));
+    addRoundedNotes(run, options.filter.tag, &notes);
   }
   std::vector<Chart> charts = chartsOf(runs, options);
   if (charts.empty()) {
@@ -216,6 +219,7 @@ int plot(const PlotOptions& options) {
                                   "'steptape inspect' lists all tags",
                                   pattern));
   }
+  printNotes(notes);
   addDate(&charts);
   if (options.svg.empty()) {
     print(charts, options);

@@ -82,7 +82,7 @@ class PointPrinter {
   int tagColumns_ = 0;
 };
 
-/// Reports restarts, replaced files and damage.
+/// Reports restarts, replaced files, rounded integers and damage.
 /// @return whether there is damage.
 bool reportTrouble(const RunNews& news) {
   for (const std::string& directory : news.restarted) {
@@ -91,6 +91,7 @@ bool reportTrouble(const RunNews& news) {
   for (const std::string& file : news.replaced) {
     printMessage("note: " + file + " was truncated or replaced; read from its start again");
   }
+  printNotes(news.rounded);
   return reportProblems(news.damage) != kExitFine;
 }
 

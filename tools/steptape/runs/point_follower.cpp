@@ -7,6 +7,8 @@
 #include <system_error>
 #include <thread>
 
+#include "tools/steptape/runs/rounded_scalars.h"
+
 namespace steptape::tools {
 namespace {
 
@@ -49,8 +51,8 @@ void addPoints(const RunReader& run, const std::string& tag, const TagSeries& se
   const std::size_t size = scalars.size();
   for (std::size_t i = std::max(series.firstNewScalar, size - std::min(size, mostPoints)); i < size;
        ++i) {
-    points->push_back(
-        {scalars.wallTimes[i], &run.directory(), &tag, scalars.steps[i], scalars.values[i]});
+    points->push_back({scalars.wallTimes[i], &run.directory(), &tag, scalars.steps[i],
+                       scalars.values[i], mayBeRounded(series, scalars.values[i])});
   }
 }
 
@@ -80,6 +82,7 @@ RunNews PointFollower::update(std::size_t mostPoints) {
                    [](const NewPoint& a, const NewPoint& b) { return a.wallTime < b.wallTime; });
   const std::size_t left = news.points.size() - std::min(news.points.size(), mostPoints);
   news.points.erase(news.points.begin(), news.points.begin() + static_cast<std::ptrdiff_t>(left));
+  noteRounded(&news);
   return news;
 }
 
@@ -116,6 +119,17 @@ void PointFollower::addDamage(const std::vector<Damage>& all, RunNews* news) {
     if (damage.outcome != ReadOutcome::kTruncated &&
         damage_.emplace(damage.path, damage.offset).second) {
       news->damage.push_back(damage);
+    }
+  }
+}
+
+void PointFollower::noteRounded(RunNews* news) {
+  for (const NewPoint& point : news->points) {
+    if (!point.mayBeRounded) {
+      continue;
+    }
+    if (const std::string name = tagOfRun(*point.tag, *point.run); rounded_.insert(name).second) {
+      news->rounded.push_back(roundedNote(name));
     }
   }
 }

@@ -23,6 +23,7 @@ struct NewPoint {
   const std::string* tag;
   std::int64_t step;
   double value;
+  bool mayBeRounded;  ///< See tools::mayBeRounded().
 };
 
 /// The new content of the files.
@@ -31,6 +32,8 @@ struct RunNews {
   std::vector<std::string> restarted;  ///< Directories of runs in which restarts discarded points.
   std::vector<std::string> replaced;   ///< Files read from their start again.
   std::vector<Damage> damage;          ///< Except in files that are still being written.
+  /// For each tag of a run, once: that its points are rounded.
+  std::vector<std::string> rounded;
 };
 
 /// Follows the scalars of all runs at and below some paths, including runs that appear later.
@@ -50,6 +53,7 @@ class PointFollower {
 
  private:
   void addNews(const RunReader& run, std::size_t mostPoints, RunNews* news);
+  void noteRounded(RunNews* news);
   void forgetDamage(const std::string& file);
   void addDamage(const std::vector<Damage>& all, RunNews* news);
 
@@ -57,6 +61,7 @@ class PointFollower {
   std::vector<LogDir> logs_;
   std::map<const RunReader*, std::size_t> points_;          // of each run, at its last update
   std::set<std::pair<std::string, std::uint64_t>> damage_;  // already reported: path and offset
+  std::set<std::string> rounded_;                           // as damage_: the names of tags
 };
 
 }  // namespace steptape::tools

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 #include <system_error>
 
+#include "tools/steptape/runs/rounded_scalars.h"
 #include "tools/steptape/tables/value_text.h"
 
 namespace steptape::tools {
@@ -89,10 +90,7 @@ void addNotes(const std::string& tag, const TagSeries& series,
                     tag, fmt::join(kinds, " and ")));
   }
   if (series.isRounded) {
-    notes->push_back(
-        fmt::format("{}: got integers that no double equals; they are rounded here. "
-                    "steptape export --format jsonl writes them exactly",
-                    tag));
+    notes->push_back(roundedNote(tag));
   }
 }
 
