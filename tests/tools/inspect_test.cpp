@@ -282,6 +282,39 @@ TEST_F(Inspect, ShowsIntegersAsScalarsAndSaysIfTheyAreRounded) {
               HasSubstr("note: tokens: got integers that no double"));
 }
 
+TEST_F(Inspect, ExplainsAFileInWhichTensorFlowHasWrittenNoValue) {
+  event::Event header = version();
+  header.sourceWriter = "tensorflow.core.util.events_writer";
+  const std::string file = "events.out.tfevents.1795838972.host.4054.0.v2";
+  writeEvents("begun/" + file, {header});
+  ASSERT_EQ(std::filesystem::file_size(path("begun/" + file)), 78u) << "as TensorFlow 2.21 does";
+  const Outcome outcome = steptape("inspect begun");
+  EXPECT_EQ(outcome.exitCode, 0);
+  EXPECT_THAT(outcome.out, HasSubstr("begun: 1 file, 78 B, 0 tags, 0 points\n"));
+  EXPECT_EQ(outcome.error,
+            "note: begun/" + file +
+                ": TensorFlow has begun this file and written no value yet. If that stays so, its "
+                "program may lack the package tensorboard, without which tf.summary raises "
+                "TBNotInstalledError: pip install tensorboard\n");
+  EXPECT_THAT(steptape("inspect begun --json").out, HasSubstr("pip install tensorboard"));
+}
+
+TEST_F(Inspect, DoesNotSuspectOtherFilesWithoutAValue) {
+  event::Event header = version();
+  header.sourceWriter = "tensorflow.core.util.events_writer";
+  writeEvents("profiler/events.out.tfevents.1.profile-empty", {header});
+  writeEvents("logged/events.out.tfevents.1", {header, simpleScalar("loss", 1, 0)});
+  writeEvents("logged/events.out.tfevents.2", {header});
+  writeEvents("torch/events.out.tfevents.1", {version()});
+  writeEvents("graph/events.out.tfevents.1", {header, eventAt(0, event::GraphDef{"\x12\x00"})});
+  header.sourceWriter = "tensorboard.summary.writer.event_file_writer";
+  writeEvents("other/events.out.tfevents.1", {header});
+  for (const std::string run :
+       {"profiler", "logged", "logged --tag nothing", "torch", "graph", "other"}) {
+    EXPECT_EQ(steptape("inspect " + run).error, "") << run;
+  }
+}
+
 TEST_F(Inspect, NamesAScalarWithoutAValue) {
   event::Tensor empty;
   empty.type = event::TensorType::kFloat;

@@ -7,7 +7,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <system_error>
+#include <variant>
 
+#include "steptape/base/error.h"
+#include "steptape/reader/event_file_reader.h"
+
+#include "base/text.h"
 #include "tools/steptape/runs/rounded_scalars.h"
 #include "tools/steptape/tables/value_text.h"
 
@@ -108,6 +113,42 @@ FileSummary summaryOf(const RunReader& run, const std::string& path) {
   return file;
 }
 
+/// Returns whether a file has nothing but the first event that TensorFlow's writer begins a file
+/// with. Its profiler leaves such files on purpose.
+bool isHeaderOfTensorFlow(const std::string& path) {
+  constexpr char kWriter[] = "tensorflow.core.util.events_writer";
+  constexpr char kEndOfProfilers[] = ".profile-empty";
+  if (steptape::detail::endsWith(path, kEndOfProfilers)) {
+    return false;
+  }
+  try {
+    EventFileReader events(path);
+    event::Event event;
+    return events.next(&event) == ReadOutcome::kRecord && event.sourceWriter == kWriter &&
+           std::holds_alternative<event::FileVersion>(event.what) &&
+           events.next(&event) == ReadOutcome::kTruncated && events.lastError().ok();
+  } catch (const Error&) {
+    return false;  // the damage of the run says why
+  }
+}
+
+/// Explains a run without a point in which TensorFlow has only begun a file.
+void addHintOfTensorFlow(const RunReader& run, std::vector<std::string>* notes) {
+  const bool hasPoints = std::any_of(run.tags().begin(), run.tags().end(),
+                                     [](const auto& tag) { return tag.second.size() > 0; });
+  if (hasPoints) {
+    return;
+  }
+  const auto file = std::find_if(run.files().begin(), run.files().end(), isHeaderOfTensorFlow);
+  if (file != run.files().end()) {
+    notes->push_back(fmt::format(
+        "{}: TensorFlow has begun this file and written no value yet. If that stays so, its "
+        "program may lack the package tensorboard, without which tf.summary raises "
+        "TBNotInstalledError: pip install tensorboard",
+        *file));
+  }
+}
+
 }  // namespace
 
 RunSummary summarize(const RunReader& run, const NamePattern& tags) {
@@ -131,6 +172,7 @@ RunSummary summarize(const RunReader& run, const NamePattern& tags) {
     }
     addNotes(tag, series, parts, &summary.notes);
   }
+  addHintOfTensorFlow(run, &summary.notes);
   return summary;
 }
 
