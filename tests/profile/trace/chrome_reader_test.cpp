@@ -5,6 +5,8 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <sys/stat.h>
+#include <thread>
 #include <vector>
 
 #include "steptape/base/error.h"
@@ -53,6 +55,13 @@ class ChromeReader : public ::testing::Test {
     options.compress = compress;
     EXPECT_TRUE(detail::profile::writeChromeTrace(path_, processes, options).ok());
     return detail::profile::readChromeTrace(path_);
+  }
+  static std::map<std::string, std::int64_t> durationsOf(const Trace& trace) {
+    std::map<std::string, std::int64_t> durations;
+    for (const TraceSpan& span : trace.threads.at(0).spans) {
+      durations[trace.names[span.name].text] = span.duration;
+    }
+    return durations;
   }
   void expectError(const std::string& bytes, ErrorCode code, const std::string& words) {
     SCOPED_TRACE(bytes.substr(0, 200));
@@ -367,6 +376,66 @@ TEST_F(ChromeReader, PairsBeginningsAndEndsOfAThread) {
   EXPECT_EQ(trace.threads[1].spans.at(0).duration, 6000);
 }
 
+TEST_F(ChromeReader, PairsBeginningsAndEndsThatStandInAnyOrder) {
+  const Trace trace = readProcess(R"(
+      {"ph":"E","pid":1,"tid":1,"ts":9},
+      {"ph":"i","name":"instant","pid":1,"tid":1,"ts":9},
+      {"ph":"B","name":"second","pid":1,"tid":1,"ts":7},
+      {"ph":"E","pid":1,"tid":1,"ts":6},
+      {"ph":"B","name":"first","pid":1,"tid":1,"ts":1},
+      {"ph":"E","pid":1,"tid":1,"ts":4},
+      {"ph":"B","name":"inner","pid":1,"tid":1,"ts":2},
+      {"ph":"X","name":"whole","pid":1,"tid":1,"ts":3,"dur":0.5},
+      {"ph":"E","pid":1,"tid":2,"ts":5},
+      {"ph":"B","name":"lost","pid":1,"tid":2,"ts":8})");
+  EXPECT_EQ(trace.dropped, 2u) << "an end without a begin, and the reverse";
+  EXPECT_THAT(durationsOf(trace), UnorderedElementsAre(Pair("first", 5000), Pair("inner", 2000),
+                                                       Pair("whole", 500), Pair("second", 2000)));
+}
+
+TEST_F(ChromeReader, EndsABeginBeforeALaterOneOfTheSameTime) {
+  const Trace trace = readProcess(R"(
+      {"ph":"B","name":"last","pid":1,"tid":1,"ts":8},{"ph":"E","pid":1,"tid":1,"ts":9},
+      {"ph":"B","name":"a","pid":1,"tid":1,"ts":1},{"ph":"E","pid":1,"tid":1,"ts":4},
+      {"ph":"B","name":"b","pid":1,"tid":1,"ts":4},{"ph":"E","pid":1,"tid":1,"ts":6})");
+  EXPECT_EQ(trace.dropped, 0u);
+  EXPECT_THAT(durationsOf(trace),
+              UnorderedElementsAre(Pair("a", 3000), Pair("b", 2000), Pair("last", 1000)));
+}
+
+TEST_F(ChromeReader, PairsAsynchronousSpansThatStandInAnyOrder) {
+  const Trace trace = readProcess(R"(
+      {"ph":"e","name":"a","cat":"c","id":1,"pid":1,"tid":1,"ts":10},
+      {"ph":"b","name":"a","cat":"c","id":1,"pid":1,"tid":1,"ts":1},
+      {"ph":"e","name":"b","cat":"c","id":1,"pid":1,"tid":1,"ts":30},
+      {"ph":"b","name":"b","cat":"c","id":1,"pid":1,"tid":1,"ts":20},
+      {"ph":"b","name":"other","cat":"c","id":2,"pid":1,"tid":1,"ts":5},
+      {"ph":"e","name":"other","cat":"c","id":2,"pid":1,"tid":1,"ts":6})");
+  EXPECT_EQ(trace.dropped, 0u);
+  EXPECT_THAT(durationsOf(trace),
+              UnorderedElementsAre(Pair("a", 9000), Pair("b", 10'000), Pair("other", 1000)));
+}
+
+TEST_F(ChromeReader, NotesAFactOfAFileInAnyOrderOnce) {
+  std::ofstream(path_) << R"([{"ph":"E","pid":1,"tid":1,"ts":9},{"ph":"i","pid":1,"ts":NaN},
+      {"ph":"B","name":"a","pid":1,"tid":1,"ts":7},{"ph":"i","pid":1,"ts":2})";
+  std::vector<std::string> notes;
+  readChromeTrace(path_, &notes);
+  EXPECT_THAT(notes, ElementsAre(HasSubstr("has 1 number such as NaN"), HasSubstr("has 2 events")));
+}
+
+TEST_F(ChromeReader, RefusesAFifoThatItMustReadTwice) {
+  ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+  std::thread writer([&] {
+    std::ofstream(path_) << R"([{"ph":"E","pid":1,"tid":1,"ts":9},
+        {"ph":"B","name":"a","pid":1,"tid":1,"ts":7}])";
+  });
+  const Error error = errorOf([&] { readChromeTrace(path_); });
+  writer.join();
+  EXPECT_THAT(error.what(),
+              AllOf(HasSubstr(path_ + " must be read twice"), HasSubstr("got a FIFO")));
+}
+
 TEST_F(ChromeReader, PairsIdsThatAreUniqueWithinTheirScope) {
   const Trace trace = readProcess(R"(
       {"ph":"b","name":"a","cat":"c","id2":{"local":"0x1"},"pid":1,"tid":1,"ts":1},
@@ -388,12 +457,8 @@ TEST_F(ChromeReader, NestsAsynchronousSpansOfOneId) {
       {"ph":"e","name":"outer","cat":"c","id":1,"pid":1,"tid":1,"ts":20},
       {"ph":"e","name":"longer","cat":"c","id":1,"pid":1,"tid":1,"ts":30})");
   EXPECT_EQ(trace.dropped, 0u);
-  std::map<std::string, std::int64_t> durations;
-  for (const TraceSpan& span : trace.threads.at(0).spans) {
-    durations[trace.names[span.name].text] = span.duration;
-  }
-  EXPECT_THAT(durations, UnorderedElementsAre(Pair("outer", 19'000), Pair("inner", 8000),
-                                              Pair("longer", 18'000)));
+  EXPECT_THAT(durationsOf(trace), UnorderedElementsAre(Pair("outer", 19'000), Pair("inner", 8000),
+                                                       Pair("longer", 18'000)));
 }
 
 // The other form of the format, whose list need not end.

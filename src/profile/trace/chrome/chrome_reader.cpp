@@ -3,12 +3,17 @@
 #include <charconv>
 #include <cstddef>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <sys/stat.h>
 #include <unordered_map>
 #include <utility>
 
+#include "steptape/base/error.h"
+
+#include "base/file_kind.h"
 #include "base/text.h"
 #include "profile/trace/chrome/chrome_contents.h"
 #include "profile/trace/chrome/chrome_events.h"
@@ -81,14 +86,25 @@ std::string asyncKey(const ChromeEvent& event) {
   return joined(event.category, event.id) + '\0' + event.processId.text;
 }
 
+/// When a reader joins the begins and the ends of spans that are two events each.
+enum class Joining {
+  kAtOnce,  ///< Needs no memory, and is right if those of a thread are in the order of time.
+  kByTime,  ///< After the last event, in the order of time.
+};
+
 /// Sorts the events of a file by row.
 class ContentsReader : public detail::profile::ChromeEventSink {
  public:
+  explicit ContentsReader(Joining joining) : joining_(joining) {}
+
   void takeMember(const JsonMember& member) override;
   void takeEvent(const ChromeEvent& event) override;
   void takeStranger() override { ++contents_.strangers; }
 
-  ChromeContents takeContents() { return std::move(contents_); }
+  /// Returns whether begins and ends were in the order of time. Else the contents are incomplete.
+  bool isInOrder() const { return isInOrder_; }
+  /// Call after the last event.
+  ChromeContents takeContents();
   /// Returns how many events that are no spans have no place in a Trace.
   std::uint64_t others() const { return others_; }
 
@@ -97,6 +113,18 @@ class ContentsReader : public detail::profile::ChromeEventSink {
   struct SpanPlace {
     std::size_t row;
     std::size_t index;
+  };
+  /// The begin or the end of a span that is two events.
+  struct Half {
+    std::int64_t time;
+    bool isBegin;
+    SpanPlace place;  // of an end, only the row
+    std::string key;  // of an asynchronous span: asyncKey(); else empty
+  };
+  /// Spans that have not ended, from the outermost to the innermost.
+  struct OpenSpans {
+    std::vector<SpanPlace> places;
+    std::int64_t last = std::numeric_limits<std::int64_t>::min();  // time of a begin or an end
   };
 
   std::size_t processOf(const JsonValue& id);
@@ -113,9 +141,13 @@ class ContentsReader : public detail::profile::ChromeEventSink {
   bool takeSlice(const ChromeEvent& event, std::int64_t time);
   void addStep(const ChromeEvent& event, const TraceStep& step);
   void beginSlice(const ChromeEvent& event, std::int64_t time);
-  bool endSlice(const ChromeEvent& event, std::int64_t time);
   void beginAsync(const ChromeEvent& event, std::int64_t time);
-  bool endAsync(const ChromeEvent& event, std::int64_t time);
+  bool takeHalf(Half half, const std::string& name);
+  bool join(Half&& half, const std::string& name);
+  bool joinSlice(const Half& half);
+  bool joinAsync(Half&& half, const std::string& name);
+  bool endSpan(const SpanPlace& place, std::int64_t time);
+  void checkOrder(std::int64_t time, OpenSpans* open);
   bool takeInstant(const ChromeEvent& event, std::int64_t time);
   bool takeMemory(const ChromeEvent& event, std::int64_t time);
   bool takeCounter(const ChromeEvent& event, std::int64_t time);
@@ -128,9 +160,12 @@ class ContentsReader : public detail::profile::ChromeEventSink {
   std::unordered_map<std::string, std::size_t> rows_;
   std::unordered_map<std::string, std::size_t> flows_;
   std::unordered_map<std::string, std::size_t> counters_;
-  /// Asynchronous spans that have not ended, of one id from the outermost to the innermost.
-  std::unordered_map<std::string, std::vector<SpanPlace>> openAsync_;
-  std::unordered_map<std::size_t, std::vector<std::size_t>> openSlices_;  // by row
+  std::unordered_map<std::string, OpenSpans> openAsync_;            // by asyncKey()
+  std::unordered_map<std::string, std::int64_t> endsWithoutBegin_;  // their last time, by key
+  std::unordered_map<std::size_t, OpenSpans> openSlices_;           // by row
+  const Joining joining_;
+  std::vector<std::pair<Half, std::string>> halves_;  // with their names, if joined by time
+  bool isInOrder_ = true;
   std::uint64_t others_ = 0;
 };
 
@@ -180,6 +215,9 @@ void ContentsReader::takeMember(const JsonMember& member) {
 }
 
 void ContentsReader::takeEvent(const ChromeEvent& event) {
+  if (!isInOrder_) {
+    return;
+  }
   if (event.phase.text == "M") {
     takeMetadata(event);
     return;
@@ -251,7 +289,7 @@ bool ContentsReader::takeTimed(const ChromeEvent& event, std::int64_t time) {
     return true;
   }
   if (phase == "E") {
-    return endSlice(event, time);
+    return takeHalf({time, false, {rowOf(event), 0}, {}}, event.name.text);
   }
   if (phase == "i" || phase == "I") {
     return takeInstant(event, time);
@@ -260,7 +298,7 @@ bool ContentsReader::takeTimed(const ChromeEvent& event, std::int64_t time) {
     return takeCounter(event, time);
   }
   if (phase == "e") {
-    return endAsync(event, time);
+    return takeHalf({time, false, {0, 0}, asyncKey(event)}, event.name.text);
   }
   if (phase == "b") {
     beginAsync(event, time);
@@ -307,23 +345,7 @@ void ContentsReader::addStep(const ChromeEvent& event, const TraceStep& step) {
 void ContentsReader::beginSlice(const ChromeEvent& event, std::int64_t time) {
   addSpan(event, time, ChromeContents::kUnfinished);
   const std::size_t row = rowOf(event);
-  openSlices_[row].push_back(contents_.rows[row].thread.spans.size() - 1);
-}
-
-/// Ends the last slice of the row that has not ended; these events may have no name.
-bool ContentsReader::endSlice(const ChromeEvent& event, std::int64_t time) {
-  const std::size_t row = rowOf(event);
-  std::vector<std::size_t>& open = openSlices_[row];
-  if (open.empty()) {
-    return false;
-  }
-  TraceSpan& span = contents_.rows[row].thread.spans[open.back()];
-  open.pop_back();
-  if (time < span.start) {
-    return false;
-  }
-  span.duration = time - span.start;
-  return true;
+  takeHalf({time, true, {row, contents_.rows[row].thread.spans.size() - 1}, {}}, event.name.text);
 }
 
 TraceSpan& ContentsReader::addSpan(const ChromeEvent& event, std::int64_t time,
@@ -342,34 +364,97 @@ void ContentsReader::beginAsync(const ChromeEvent& event, std::int64_t time) {
     span.flags |= kDetached;
   }
   const std::size_t row = rowOf(event);
-  openAsync_[asyncKey(event)].push_back({row, contents_.rows[row].thread.spans.size() - 1});
+  takeHalf({time, true, {row, contents_.rows[row].thread.spans.size() - 1}, asyncKey(event)},
+           event.name.text);
+}
+
+/// @return false for an end without a begin.
+bool ContentsReader::takeHalf(Half half, const std::string& name) {
+  if (joining_ == Joining::kAtOnce) {
+    return join(std::move(half), name);
+  }
+  std::string nameOfEnd = half.isBegin ? std::string() : name;
+  halves_.emplace_back(std::move(half), std::move(nameOfEnd));
+  return true;
+}
+
+bool ContentsReader::join(Half&& half, const std::string& name) {
+  return half.key.empty() ? joinSlice(half) : joinAsync(std::move(half), name);
+}
+
+/// Ends the last slice of the row that has not ended; these events may have no name.
+bool ContentsReader::joinSlice(const Half& half) {
+  OpenSpans& open = openSlices_[half.place.row];
+  checkOrder(half.time, &open);
+  if (half.isBegin) {
+    open.places.push_back(half.place);
+    return true;
+  }
+  if (open.places.empty()) {
+    return false;
+  }
+  const SpanPlace ended = open.places.back();
+  open.places.pop_back();
+  return endSpan(ended, half.time);
 }
 
 /// Ends the innermost span of the id that has the event's name. The end may have no name.
-bool ContentsReader::endAsync(const ChromeEvent& event, std::int64_t time) {
-  const auto found = openAsync_.find(asyncKey(event));
+bool ContentsReader::joinAsync(Half&& half, const std::string& name) {
+  if (half.isBegin) {
+    if (!endsWithoutBegin_.empty()) {
+      const auto early = endsWithoutBegin_.find(half.key);
+      isInOrder_ = isInOrder_ && (early == endsWithoutBegin_.end() || early->second <= half.time);
+    }
+    OpenSpans& open = openAsync_[std::move(half.key)];
+    checkOrder(half.time, &open);
+    open.places.push_back(half.place);
+    return true;
+  }
+  const auto found = openAsync_.find(half.key);
   if (found == openAsync_.end()) {
+    std::int64_t& last = endsWithoutBegin_[half.key];
+    last = std::max(last, half.time);
     return false;
   }
-  std::vector<SpanPlace>& open = found->second;
+  checkOrder(half.time, &found->second);
+  std::vector<SpanPlace>& open = found->second.places;
   // Ends without a begin must not make the search long.
   constexpr std::size_t kMaxNested = 64;
   const auto outermost =
       open.rbegin() + static_cast<std::ptrdiff_t>(std::min(open.size(), kMaxNested));
   const auto named = std::find_if(open.rbegin(), outermost, [&](const SpanPlace& place) {
-    return contents_.tables.names()[spanAt(place).name].text == event.name.text;
+    return contents_.tables.names()[spanAt(place).name].text == name;
   });
-  const auto ended = named == outermost ? open.end() - 1 : named.base() - 1;
-  TraceSpan& span = spanAt(*ended);
-  open.erase(ended);
+  const auto last = named == outermost ? open.end() - 1 : named.base() - 1;
+  const SpanPlace ended = *last;
+  open.erase(last);
   if (open.empty()) {
     openAsync_.erase(found);
   }
+  return endSpan(ended, half.time);
+}
+
+bool ContentsReader::endSpan(const SpanPlace& place, std::int64_t time) {
+  TraceSpan& span = spanAt(place);
   if (time < span.start) {
     return false;
   }
   span.duration = time - span.start;
   return true;
+}
+
+void ContentsReader::checkOrder(std::int64_t time, OpenSpans* open) {
+  isInOrder_ = isInOrder_ && time >= open->last;
+  open->last = time;
+}
+
+ChromeContents ContentsReader::takeContents() {
+  std::stable_sort(halves_.begin(), halves_.end(),
+                   [](const auto& a, const auto& b) { return a.first.time < b.first.time; });
+  for (auto& [half, name] : halves_) {
+    contents_.strangers += join(std::move(half), name) ? 0 : 1;
+  }
+  return std::move(contents_);
 }
 
 bool ContentsReader::takeInstant(const ChromeEvent& event, std::int64_t time) {
@@ -443,21 +528,45 @@ void ContentsReader::takeFlow(const ChromeEvent& event, std::int64_t time) {
   }
 }
 
+/// Opening a FIFO again would wait for another writer.
+void checkRereadable(const std::string& path) {
+  struct stat status {};
+  const bool isThere = ::stat(path.c_str(), &status) == 0;
+  if (const std::string problem = detail::base::fileKindProblem(status.st_mode);
+      isThere && !problem.empty()) {
+    throw Error(ErrorCode::kIoError,
+                path +
+                    " must be read twice, because begins and ends are not in the order of "
+                    "time: " +
+                    problem);
+  }
+}
+
 }  // namespace
 
 std::vector<Trace> detail::profile::readChromeTrace(const std::string& path,
                                                     std::vector<std::string>* notes) {
-  ContentsReader reader;
-  readChromeEvents(path, &reader, notes);
-  if (notes != nullptr && reader.others() != 0) {
-    notes->push_back(path + " has " + detail::base::counted(reader.others(), "event") +
+  const std::size_t notesBefore = notes == nullptr ? 0 : notes->size();
+  auto reader = std::make_unique<ContentsReader>(Joining::kAtOnce);
+  readChromeEvents(path, reader.get(), notes);
+  if (!reader->isInOrder()) {
+    // Most files are in order, and must need neither memory nor time for this.
+    checkRereadable(path);
+    if (notes != nullptr) {
+      notes->resize(notesBefore);
+    }
+    reader = std::make_unique<ContentsReader>(Joining::kByTime);
+    readChromeEvents(path, reader.get(), notes);
+  }
+  if (notes != nullptr && reader->others() != 0) {
+    notes->push_back(path + " has " + detail::base::counted(reader->others(), "event") +
                      " besides spans, memory, counters and flows, such as instants; left out");
   }
-  ChromeContents contents = reader.takeContents();
+  ChromeContents contents = reader->takeContents();
   std::vector<Trace> traces = assembleTraces(&contents);
   if (notes != nullptr && contents.restoredSteps != 0) {
     notes->push_back(
-        path + " has " + detail::counted(contents.restoredSteps, "step") +
+        path + " has " + detail::base::counted(contents.restoredSteps, "step") +
         " with the begin of the call that ends it, as PyTorch 2.5 with with_stack writes; "
         "each is taken to begin where the step before it ended");
   }

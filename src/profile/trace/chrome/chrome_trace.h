@@ -46,7 +46,8 @@ inline Status writeChromeTrace(const std::string& path, const Trace& process,
 ///
 /// Also reads the other forms of the format: a list of events without an object around it, which
 /// may end anywhere, pairs of events with `ph` "B" and "E", and NaN and Infinity as Python writes
-/// them. Events with the argument `step_num`, as JAX writes them, are steps.
+/// them. Events may be in any order; of those of a thread at one time, an earlier one of the file
+/// comes first. Events with the argument `step_num`, as JAX writes them, are steps.
 ///
 /// Omits arrows, because linkBackward() finds them again, and numbers that are only an event's
 /// position in its file, such as "External id". Arguments for which SpanDetails has no member are
@@ -56,15 +57,17 @@ inline Status writeChromeTrace(const std::string& path, const Trace& process,
 ///              its user should know: that it ends in the middle, which is an error otherwise, that
 ///              it has numbers that are not JSON, and that it has events of which a Trace holds
 ///              nothing, such as instants.
-/// @throws  Error(kIoError) if the file cannot be read; Error(kDataLoss) if its gzip data is
-///          damaged; Error(kInvalidArgument) with the position if it is not JSON or has no
-///          `traceEvents`, if a number has more than 1000 characters, or if arrays and objects have
-///          more than 1000 levels. Spans without a place in a Trace are omitted and counted in
-///          Trace::dropped of the first process.
+/// @throws  Error(kIoError) if the file cannot be read, or must be read twice and is a FIFO;
+///          Error(kDataLoss) if its gzip data is damaged; Error(kInvalidArgument) with the position
+///          if it is not JSON or has no `traceEvents`, if a number has more than 1000 characters,
+///          or if arrays and objects have more than 1000 levels. Spans without a place in a Trace
+///          are omitted and counted in Trace::dropped of the first process.
 /// @threads Thread-safe.
 /// @cost    Memory for the trace, and at most 16 MiB for the text, whatever its size: a string is
 ///          truncated to 1 MiB and ends with "…". An array or object of more than 1 MiB that is not
-///          an event is omitted, and so are members beyond 4 MiB of the file or of one event.
+///          an event is omitted, and so are members beyond 4 MiB of the file or of one event. A file
+///          in which begins and ends of a thread are not in the order of time is read twice, with
+///          about 100 bytes for each of them.
 STEPTAPE_EXPORT std::vector<Trace> readChromeTrace(const std::string& path,
                                                    std::vector<std::string>* notes = nullptr);
 
