@@ -232,19 +232,11 @@ def compare_copies(directory, processes, paths, profiles):
             if notes:
                 yield f"{form} as {ending}: notes about our own trace", notes
             for (_, process), got, expected in zip(processes, json.loads(output)["traces"], profiles):
-                # An XProf profile does not say which of two equal spans is inside the other, if one crosses others.
-                left_out = {"file"}
-                if ending == "xplane.pb" and has_twins(process):
-                    left_out |= {"operators", "steps", "devices"}
-                yield from compare_again(f"{form} as {ending}, read again", got, expected, left_out)
+                yield from compare_again(f"{form} as {ending}, read again", got, expected, {"file"})
     if len(processes) > 1 or len(paths) > 1:
         for ending in ("json", "pftrace.gz"):
             tool("merge-traces", *paths, "--output", f"{directory}/merged.{ending}")
             yield from compare_copy(f"{form} merged as {ending}", f"{directory}/merged.{ending}", processes)
-
-
-def has_twins(process):
-    return max(collections.Counter((span.row, span.start, span.end) for span in process.spans).values()) > 1
 
 
 def compare_again(kind, got, expected, left_out):

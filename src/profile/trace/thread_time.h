@@ -18,6 +18,17 @@ inline std::int64_t endOf(const TraceSpan& span) {
   return span.start + span.duration;
 }
 
+/// Returns whether span `a` is before `b` in TraceThread::spans. Of two equal spans, the first is
+/// the outer one.
+inline bool comesFirst(const TraceSpan& a, const TraceSpan& b) {
+  return a.start != b.start ? a.start < b.start : a.duration > b.duration;
+}
+
+/// Returns whether two spans have the same times.
+inline bool areTwins(const TraceSpan& a, const TraceSpan& b) {
+  return a.start == b.start && a.duration == b.duration;
+}
+
 /// Returns whether the thread of a span was busy with it. Else it ran beside the thread.
 inline bool takesTimeOfThread(const TraceSpan& span) {
   return (span.flags & (kDetached | kOverlapping)) != kDetached;

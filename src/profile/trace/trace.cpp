@@ -15,10 +15,6 @@
 namespace steptape {
 namespace {
 
-bool comesFirst(const TraceSpan& a, const TraceSpan& b) {
-  return a.start != b.start ? a.start < b.start : a.duration > b.duration;
-}
-
 constexpr std::uint8_t kOverlap = kDetached | kOverlapping;
 
 /// Marks and removes the open spans that end inside `span`, which began later.
@@ -101,8 +97,8 @@ std::string deviceName(int type, int index) {
 }
 
 void nestSpans(std::vector<TraceSpan>* spans) {
-  if (!std::is_sorted(spans->begin(), spans->end(), comesFirst)) {
-    std::stable_sort(spans->begin(), spans->end(), comesFirst);
+  if (!std::is_sorted(spans->begin(), spans->end(), detail::profile::comesFirst)) {
+    std::stable_sort(spans->begin(), spans->end(), detail::profile::comesFirst);
   }
   std::vector<TraceSpan*> open;  // each within the one before it
   for (TraceSpan& span : *spans) {

@@ -420,7 +420,7 @@ TEST_F(ChromeReader, NotesAFactOfAFileInAnyOrderOnce) {
   std::ofstream(path_) << R"([{"ph":"E","pid":1,"tid":1,"ts":9},{"ph":"i","pid":1,"ts":NaN},
       {"ph":"B","name":"a","pid":1,"tid":1,"ts":7},{"ph":"i","pid":1,"ts":2})";
   std::vector<std::string> notes;
-  readChromeTrace(path_, &notes);
+  detail::profile::readChromeTrace(path_, &notes);
   EXPECT_THAT(notes, ElementsAre(HasSubstr("has 1 number such as NaN"), HasSubstr("has 2 events")));
 }
 
@@ -430,7 +430,7 @@ TEST_F(ChromeReader, RefusesAFifoThatItMustReadTwice) {
     std::ofstream(path_) << R"([{"ph":"E","pid":1,"tid":1,"ts":9},
         {"ph":"B","name":"a","pid":1,"tid":1,"ts":7}])";
   });
-  const Error error = errorOf([&] { readChromeTrace(path_); });
+  const Error error = errorOf([&] { detail::profile::readChromeTrace(path_); });
   writer.join();
   EXPECT_THAT(error.what(),
               AllOf(HasSubstr(path_ + " must be read twice"), HasSubstr("got a FIFO")));

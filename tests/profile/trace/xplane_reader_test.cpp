@@ -64,6 +64,14 @@ std::vector<Span> spansOf(const Trace& trace, std::size_t thread) {
   return spans;
 }
 
+std::vector<std::string> namesOf(const Trace& trace, std::size_t thread) {
+  std::vector<std::string> names;
+  for (const Span& span : spansOf(trace, thread)) {
+    names.push_back(std::string(spanKindName(span.kind)) + " " + span.name);
+  }
+  return names;
+}
+
 class XPlaneReader : public ::testing::Test {
  protected:
   std::string path() const { return dir_.string() + "/host.xplane.pb"; }
@@ -139,6 +147,49 @@ TEST_F(XPlaneReader, KeepsAnyOverlappingSpans) {
       EXPECT_EQ(ownersOf(read.threads[thread].spans), ownersOf(trace.threads[thread].spans));
     }
   }
+}
+
+TEST_F(XPlaneReader, KeepsTheOrderOfSpansOfTheSameTimes) {
+  for (unsigned seed = 0; seed < 6; ++seed) {
+    SCOPED_TRACE(seed);
+    Trace trace = overlappingTrace(seed);
+    for (TraceThread& thread : trace.threads) {
+      std::vector<TraceSpan> spans = thread.spans;
+      for (int twins = 0; twins < 3; ++twins) {
+        for (const TraceSpan& span : spans) {
+          TraceSpan& twin = thread.spans.emplace_back(span);
+          twin.name = (span.name + static_cast<std::uint32_t>(twins) + 1) %
+                      static_cast<std::uint32_t>(trace.names.size());
+          twin.flags = twins == 1 ? kDetached : 0;
+        }
+      }
+      nestSpans(&thread.spans);
+      // A thread without spans is not in the file.
+      thread.spans.emplace_back().start = kEndOfOverlappingTrace - 1;
+    }
+    const Trace read = throughFile(trace);
+    std::filesystem::remove(path());
+    ASSERT_THAT(read.threads, SizeIs(trace.threads.size()));
+    for (std::size_t thread = 0; thread < trace.threads.size(); ++thread) {
+      EXPECT_EQ(namesOf(read, thread), namesOf(trace, thread));
+    }
+  }
+}
+
+TEST_F(XPlaneReader, PutsASpanWithAnInvalidPlaceAmongItsTwinsAnywhere) {
+  detail::events::XSpaceEncoder space;
+  detail::events::XPlaneEncoder plane(1, "/host:CPU");
+  detail::events::XLineEncoder line(1, "thread");
+  for (const std::int64_t place : {INT64_MIN, std::int64_t{-1}, std::int64_t{7}, INT64_MAX}) {
+    line.beginEvent(plane.addEventName({"twin"}), 1000, 1000);
+    line.addStat(plane.statId("detached from thread"), std::uint64_t{1});
+    line.addStat(plane.statId("equal spans around it"), place);
+    line.endEvent();
+  }
+  plane.addLine(std::move(line));
+  space.addPlane(std::move(plane));
+  write(space);
+  EXPECT_THAT(detail::profile::readXPlane(path()).threads.at(0).spans, SizeIs(4));
 }
 
 TEST_F(XPlaneReader, RecognizesCollectivesOfOtherWriters) {

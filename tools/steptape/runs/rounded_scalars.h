@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/reader/run_reader.h"
+#include "steptape/log/run_reader.h"
 
 #include "tools/steptape/runs/name_filter.h"
 

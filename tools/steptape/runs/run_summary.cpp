@@ -10,7 +10,7 @@
 #include <variant>
 
 #include "steptape/base/error.h"
-#include "steptape/reader/event_file_reader.h"
+#include "steptape/log/event_file_reader.h"
 
 #include "base/text.h"
 #include "tools/steptape/runs/rounded_scalars.h"
@@ -118,7 +118,7 @@ FileSummary summaryOf(const RunReader& run, const std::string& path) {
 bool isHeaderOfTensorFlow(const std::string& path) {
   constexpr char kWriter[] = "tensorflow.core.util.events_writer";
   constexpr char kEndOfProfilers[] = ".profile-empty";
-  if (steptape::detail::endsWith(path, kEndOfProfilers)) {
+  if (steptape::detail::base::endsWith(path, kEndOfProfilers)) {
     return false;
   }
   try {

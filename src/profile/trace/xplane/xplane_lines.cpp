@@ -6,6 +6,8 @@
 #include <optional>
 #include <queue>
 
+#include "profile/trace/thread_time.h"
+
 namespace steptape::detail::profile {
 namespace {
 
@@ -111,8 +113,10 @@ void addXPlaneThread(const TraceThread& thread, const std::string& name,
   Nesting nesting(clock);
   SideLines sideLines(name + " (detached)", ids);
   const XPlaneFlow* flow = flows.begin();
+  std::int64_t twinsAround = 0;
   for (std::size_t i = 0; i < thread.spans.size(); ++i) {
     const TraceSpan& span = thread.spans[i];
+    twinsAround = i > 0 && areTwins(span, thread.spans[i - 1]) ? twinsAround + 1 : 0;
     XPlaneSpanFacts facts;
     if (flow != flows.end() && flow->first == i) {
       facts.flow = flow->second;
@@ -125,6 +129,10 @@ void addXPlaneThread(const TraceThread& thread, const std::string& name,
     } else {
       facts.endPicos = clock.picos(span.start + span.duration);
       facts.thread = thread.id;
+      // The order of lines is not that of the spans.
+      if (twinsAround > 0 || (i + 1 < thread.spans.size() && areTwins(span, thread.spans[i + 1]))) {
+        facts.twinsAround = twinsAround;
+      }
       spans->add(span, facts, sideLines.lineFor(span));
     }
   }

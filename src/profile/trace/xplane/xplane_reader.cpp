@@ -18,6 +18,7 @@
 #include "events/messages/xplane.h"
 #include "profile/trace/chrome/json_check.h"
 #include "profile/trace/known_names.h"
+#include "profile/trace/thread_time.h"
 #include "profile/trace/xplane/xplane_clock.h"
 #include "profile/trace/xplane/xplane_trace.h"
 #include "profile/trace/xplane/xprof_names.h"
@@ -93,6 +94,7 @@ struct Pending {
     int device;
     std::uint64_t thread;
     TraceSpan span;
+    std::optional<std::int64_t> twinsAround;
   };
   std::vector<Detached> detached;
   std::vector<std::uint64_t> stepThreads;    // of each step
@@ -187,7 +189,8 @@ class PlaneReader {
         if (find(event.stats, overlap_) == nullptr) {
           span.flags |= kDetached;
         }
-        pending_.detached.push_back({device_, static_cast<std::uint64_t>(*from), span});
+        pending_.detached.push_back(
+            {device_, static_cast<std::uint64_t>(*from), span, integer(event, twinsAround_)});
       } else {
         thread.spans.push_back(span);
       }
@@ -354,6 +357,7 @@ class PlaneReader {
   const std::int64_t thread_ = ids_.of(detail::profile::kThreadStat);
   const std::int64_t detachedFrom_ = ids_.of(detail::profile::kDetachedFromStat);
   const std::int64_t overlap_ = ids_.of(detail::profile::kOverlapStat);
+  const std::int64_t twinsAround_ = ids_.of(detail::profile::kTwinsAroundStat);
   const std::int64_t value_ = ids_.of(detail::profile::kValueStat);
   const std::int64_t correlation_ = ids_.of(detail::profile::kCorrelationStat);
   const std::int64_t sequence_ = ids_.of(detail::profile::kSequenceStat);
@@ -469,10 +473,51 @@ std::size_t threadOf(int device, std::uint64_t id, Trace* trace) {
   return trace->threads.size() - 1;
 }
 
+/// A span, and how many of those with the same times come first.
+using PlacedSpan = std::pair<TraceSpan, std::int64_t>;
+
+/// Inserts spans whose place among those of the same times is known, in O(n log n).
+void insertPlaced(std::vector<PlacedSpan>* placed, std::vector<TraceSpan>* spans) {
+  std::stable_sort(spans->begin(), spans->end(), detail::profile::comesFirst);
+  std::stable_sort(placed->begin(), placed->end(), [](const auto& a, const auto& b) {
+    return detail::profile::areTwins(a.first, b.first)
+               ? a.second < b.second
+               : detail::profile::comesFirst(a.first, b.first);
+  });
+  std::vector<TraceSpan> all;
+  all.reserve(spans->size() + placed->size());
+  auto next = spans->begin();
+  std::int64_t twins = 0;  // at the end of `all`
+  for (const auto& [span, twinsAround] : *placed) {
+    for (; next != spans->end() && detail::profile::comesFirst(*next, span); ++next) {
+      all.push_back(*next);
+    }
+    twins = !all.empty() && detail::profile::areTwins(all.back(), span) ? twins : 0;
+    for (; twins < twinsAround && next != spans->end() && detail::profile::areTwins(*next, span);
+         ++next) {
+      all.push_back(*next);
+      ++twins;
+    }
+    all.push_back(span);
+    ++twins;
+  }
+  all.insert(all.end(), next, spans->end());
+  *spans = std::move(all);
+}
+
 void resolve(const Pending& pending, Trace* trace) {
   constexpr int kHost = -1;
+  std::map<std::size_t, std::vector<PlacedSpan>> placed;  // by thread
   for (const Pending::Detached& each : pending.detached) {
-    trace->threads[threadOf(each.device, each.thread, trace)].spans.push_back(each.span);
+    const std::size_t thread = threadOf(each.device, each.thread, trace);
+    if (each.twinsAround) {
+      placed[thread].emplace_back(each.span, *each.twinsAround);
+    } else {
+      trace->threads[thread].spans.push_back(each.span);
+    }
+  }
+  for (auto& [thread, spans] : placed) {
+    insertPlaced(&spans, &trace->threads[thread].spans);
   }
   for (std::size_t i = 0; i < trace->steps.size(); ++i) {
     trace->steps[i].thread = threadOf(kHost, pending.stepThreads[i], trace);

@@ -115,6 +115,9 @@ void XPlaneSpans::add(const TraceSpan& span, const XPlaneSpanFacts& facts,
     if (takesTimeOfThread(span)) {
       line->addStat(plane_.statId(kOverlapStat), std::int64_t{1});
     }
+    if (facts.twinsAround) {
+      line->addStat(plane_.statId(kTwinsAroundStat), *facts.twinsAround);
+    }
   }
   if ((span.flags & kHasValue) != 0) {
     line->addStat(value_, span.value);

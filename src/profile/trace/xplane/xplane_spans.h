@@ -21,6 +21,8 @@ struct XPlaneSpanFacts {
   std::uint64_t flow = 0;  ///< Number of the arrow that starts or ends here; 0: none.
   /// The thread's number, if the span is on a separate line.
   std::optional<std::uint64_t> thread = {};
+  /// With `thread`, if other spans of the thread have the same times: how many come first.
+  std::optional<std::int64_t> twinsAround = {};
 };
 
 /// Encodes the spans of a plane, with the names and details that they share.

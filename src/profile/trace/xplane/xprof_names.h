@@ -67,6 +67,8 @@ inline constexpr char kColorStat[] = "color";
 inline constexpr char kThreadStat[] = "thread";
 inline constexpr char kDetachedFromStat[] = "detached from thread";
 inline constexpr char kOverlapStat[] = "overlaps on its thread";  ///< With kDetachedFromStat.
+/// With kDetachedFromStat: how many spans of the same times are around this one on its thread.
+inline constexpr char kTwinsAroundStat[] = "equal spans around it";
 inline constexpr char kValueStat[] = "value";
 inline constexpr char kSequenceStat[] = "Sequence number";
 inline constexpr char kForwardThreadStat[] = "Fwd thread id";
