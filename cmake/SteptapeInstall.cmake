@@ -42,7 +42,7 @@ install(
 function(steptape_install_pkg_config component)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "DESCRIPTION;REQUIRES;REQUIRES_PRIVATE" "")
   get_property(targets GLOBAL PROPERTY STEPTAPE_${component}_TARGETS)
-  # Layers are declared from bottom to top. A static link line names the user of a symbol before its definition.
+  # Rooms are declared from bottom to top. A static link line names the user of a symbol before its definition.
   list(REVERSE targets)
   set(libraries "")
   foreach(target IN LISTS targets)

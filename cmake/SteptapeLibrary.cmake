@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# steptape_add_library(<layer> COMPONENT <component> [HEADERS ...] [GENERATED_HEADERS ...]
+# steptape_add_library(<room> COMPONENT <component> [HEADERS ...] [GENERATED_HEADERS ...]
 #                      [SOURCES ...] [PUBLIC ...] [PRIVATE ...])
 #
-# Declares one layer: the target steptape_<layer>, its alias steptape::<layer>, public headers that are checked to
+# Declares one room: the target steptape_<room>, its alias steptape::<room>, public headers that are checked to
 # compile on their own, hidden visibility, and its component's export set. HEADERS are relative
 # to include/, GENERATED_HEADERS to include/ in the build folder.
 # Link only the steptape:: aliases: a typo is then an error at configuration.
 #
 # steptape_add_interface(<name> COMPONENT <component> [HEADERS ...] [PUBLIC ...])
 #
-# Declares a target without code that collects layers, such as steptape::core.
+# Declares a target without code that collects rooms, such as steptape::core.
 
 add_library(steptape_build_flags INTERFACE)
 target_compile_features(steptape_build_flags INTERFACE cxx_std_17)
@@ -65,11 +65,11 @@ function(steptape_register target component)
   endif()
 endfunction()
 
-function(steptape_add_library layer)
+function(steptape_add_library room)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "COMPONENT" "HEADERS;GENERATED_HEADERS;SOURCES;PUBLIC;PRIVATE")
-  set(target steptape_${layer})
+  set(target steptape_${room})
   add_library(${target} ${arg_SOURCES})
-  add_library(steptape::${layer} ALIAS ${target})
+  add_library(steptape::${room} ALIAS ${target})
 
   list(TRANSFORM arg_HEADERS PREPEND ${PROJECT_SOURCE_DIR}/include/)
   list(TRANSFORM arg_GENERATED_HEADERS PREPEND ${PROJECT_BINARY_DIR}/include/)
@@ -83,13 +83,13 @@ function(steptape_add_library layer)
     PUBLIC ${arg_PUBLIC}
     PRIVATE ${arg_PRIVATE} $<BUILD_INTERFACE:steptape_build_flags>)
   set_target_properties(${target} PROPERTIES
-    EXPORT_NAME ${layer}
-    OUTPUT_NAME steptape_${layer}
+    EXPORT_NAME ${room}
+    OUTPUT_NAME steptape_${room}
     CXX_EXTENSIONS OFF
     CXX_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN ON
     POSITION_INDEPENDENT_CODE ON
-    # Shared layers are in one folder. LibTorch and MPI stay where they were found.
+    # Shared libraries are in one folder. LibTorch and MPI stay where they were found.
     INSTALL_RPATH "$ORIGIN"
     INSTALL_RPATH_USE_LINK_PATH ON
     VERIFY_INTERFACE_HEADER_SETS ${PROJECT_IS_TOP_LEVEL}
