@@ -60,7 +60,7 @@ std::function<void(std::vector<float>& data)> bareGloo() {
 
 std::shared_ptr<steptape::Communicator> communicatorOverGloo() {
   const detail::Meeting meeting = meetFor("steptape");
-  steptape::c10d::EnvironmentOptions options;
+  steptape::EnvironmentOptions options;
   options.usesNodeMemory = false;
   std::vector<int> ranks(static_cast<std::size_t>(launch().size));
   std::iota(ranks.begin(), ranks.end(), 0);

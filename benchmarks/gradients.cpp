@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/ranks/mpi_environment.h"
+#include "steptape/ranks/mpi_job.h"
 #include "steptape/train/gradient_sync.h"
 
 #include "harness.h"
@@ -109,7 +109,7 @@ class Steptape {
   Steptape(std::size_t elements, bool inPlace)
       : inPlace_(inPlace),
         parameters_(makeParameters(elements)),
-        sync_(parameters_, steptape::mpi::world()),
+        sync_(parameters_, steptape::world()),
         optimizer_(parameters_.values(), torch::optim::SGDOptions(kLearningRate)) {
     if (inPlace_) {
       // Makes `.grad` the memory that the ranks share.
@@ -206,9 +206,9 @@ double barrierMicros() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  steptape::mpi::Environment mpi(argc, argv);
+  steptape::Environment mpi(argc, argv);
   at::set_num_threads(1);
-  const bool isRoot = steptape::mpi::world()->isRoot();
+  const bool isRoot = steptape::world()->isRoot();
   const double barrier = barrierMicros();
   if (isRoot) {
     std::printf("MPI_Barrier: %.2f us (%s)\n", barrier, barrier < 0.4 ? "near cores" : "far cores");

@@ -73,7 +73,7 @@ double medianMicros(int repeats, const std::function<void()>& prepare,
 /// A writer on every rank, into a directory of the root.
 class Job {
  public:
-  explicit Job(steptape::ReduceMode mode) : world_(steptape::mpi::world()) {
+  explicit Job(steptape::ReduceMode mode) : world_(steptape::world()) {
     if (world_->isRoot()) {
       directory_.emplace();
     }
@@ -122,7 +122,7 @@ void barrierFloor(bool isRoot) {
 void batchedAgainstOneByOne(bool isRoot) {
   Job batched(steptape::ReduceMode::kBlocking);
   Job single(steptape::ReduceMode::kBlocking);
-  const std::shared_ptr<steptape::Communicator> world = steptape::mpi::world();
+  const std::shared_ptr<steptape::Communicator> world = steptape::world();
   const std::vector<std::string> names = namesOf(kMetrics);
   std::vector<double> together(doublesSent(kMetrics), 0.0);
   const auto nothing = [] {};
@@ -246,8 +246,8 @@ void exposedWithoutBlocking(int metrics, bool isRoot) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const steptape::mpi::Environment environment(argc, argv);
-  const bool isRoot = steptape::mpi::world()->isRoot();
+  const steptape::Environment environment(argc, argv);
+  const bool isRoot = steptape::world()->isRoot();
   barrierFloor(isRoot);
   batchedAgainstOneByOne(isRoot);
   for (const int metrics : {16, 100, 1000}) {

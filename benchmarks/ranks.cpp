@@ -34,7 +34,7 @@
 #include "steptape/ranks/thread_communicator.h"
 
 #ifdef STEPTAPE_HAS_C10D
-#include "steptape/ranks/c10d_environment.h"
+#include "steptape/ranks/c10d_job.h"
 #endif
 
 #include "process/blackbox/box_folder.h"
@@ -330,9 +330,9 @@ void countMpi(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   printNode("node: after MPI_Init()");
   {
-    const steptape::mpi::Environment environment;
-    const std::shared_ptr<Communicator> world = steptape::mpi::world();
-    printNode("node: after mpi::world()");
+    const steptape::Environment environment;
+    const std::shared_ptr<Communicator> world = steptape::world();
+    printNode("node: after world()");
     std::optional<steptape::testing::TempDir> directory;
     if (world->isRoot()) {
       directory.emplace();
@@ -362,10 +362,10 @@ void countMpi(int argc, char** argv) {
 #ifdef STEPTAPE_HAS_C10D
 /// Prints what a process has if gloo connects the ranks, each of which is a node of its own.
 void countGloo() {
-  steptape::c10d::EnvironmentOptions options;
+  steptape::EnvironmentOptions options;
   options.ranksPerNode = 1;
-  const steptape::c10d::Environment environment(options);
-  const std::shared_ptr<Communicator> world = steptape::c10d::world();
+  const steptape::Environment environment(options);
+  const std::shared_ptr<Communicator> world = steptape::world();
   std::vector<std::int64_t> counts{static_cast<std::int64_t>(entriesOf("/proc/self/task")),
                                    static_cast<std::int64_t>(entriesOf("/proc/self/fd"))};
   world->barrier();

@@ -7,8 +7,8 @@
 ///     #include <steptape/steptape.h>
 ///
 ///     int main() {
-///       steptape::c10d::Environment environment;
-///       auto world = steptape::c10d::world();
+///       steptape::Environment environment;
+///       auto world = steptape::world();
 ///       steptape::DistributedWriter writer("runs/exp", world);
 ///       …
 ///     }
@@ -19,6 +19,6 @@
 #include "steptape/metrics/distributed_writer_options.h"
 #include "steptape/metrics/metric_average.h"
 #include "steptape/metrics/straggler_report.h"
-#include "steptape/ranks/c10d_environment.h"
+#include "steptape/ranks/c10d_job.h"
 #include "steptape/ranks/communicator.h"
 #include "steptape/ranks/rank_log.h"

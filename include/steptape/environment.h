@@ -7,8 +7,8 @@
 #include "steptape/ranks/environment.h"
 
 #ifdef STEPTAPE_HAS_MPI
-#include "steptape/ranks/mpi_environment.h"
+#include "steptape/ranks/mpi_job.h"
 #endif
 #ifdef STEPTAPE_HAS_C10D
-#include "steptape/ranks/c10d_environment.h"
+#include "steptape/ranks/c10d_job.h"
 #endif

@@ -16,9 +16,6 @@
 ///       }
 ///     }
 ///
-/// `steptape::mpi::Environment` and `steptape::mpi::world()` of this header take MPI under every
-/// launcher, and have options.
-///
 /// Does not include `<mpi.h>`. To use your own MPI communicators, include
 /// `<steptape/ranks/mpi_communicator.h>`, the only header that does.
 
@@ -27,5 +24,5 @@
 #include "steptape/metrics/metric_average.h"
 #include "steptape/metrics/straggler_report.h"
 #include "steptape/ranks/communicator.h"
-#include "steptape/ranks/mpi_environment.h"
+#include "steptape/ranks/mpi_job.h"
 #include "steptape/ranks/rank_log.h"

@@ -117,7 +117,7 @@ void disagreeInCallbacks(const World& world) {
 }  // namespace
 
 void disagree(int argc, char** argv) {
-  const mpi::Environment environment(argc, argv);
+  const Environment environment(argc, argv);
   try {
     const auto world = makeWorld(0);
     if (argc > 1) {

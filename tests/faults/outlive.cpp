@@ -94,7 +94,7 @@ struct Survivors {
 void trainAndOutlive(const Arguments& arguments, bool isForeign) {
   std::optional<Survivors> survivors;
   {
-    const mpi::Environment environment;
+    const Environment environment;
     const World world = makeWorld(0);
     world->setTimeout(std::chrono::seconds(5));
     survivors.emplace(arguments, world);

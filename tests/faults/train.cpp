@@ -195,7 +195,7 @@ class Job {
 
 void train(int argc, char** argv) {
   const Arguments arguments(argc, argv);
-  const mpi::Environment environment(argc, argv);
+  const Environment environment(argc, argv);
   try {
     const auto world = makeWorld(arguments.number("ranksPerNode", 0));
     torch::manual_seed(static_cast<std::uint64_t>(world->rank()) + 1);

@@ -123,7 +123,7 @@ Fields result(const torch::nn::Sequential& model, std::vector<double> ownLosses,
 }  // namespace
 
 void trainAsDdp(const std::vector<std::string>& arguments) {
-  const auto world = mpi::world();
+  const auto world = steptape::world();
   const Fields task = readFields(arguments[0]);
   torch::nn::Sequential model = network(task.at("parameters").toGenericDict());
   GradientSync sync(model->named_parameters(), world, syncOptions(task, arguments[2]));

@@ -117,15 +117,15 @@ void makeSteps(const std::string& run, const std::shared_ptr<steptape::Communica
 }  // namespace
 
 int main(int argc, char** argv) {
-  const steptape::mpi::Environment environment(argc, argv);
+  const steptape::Environment environment(argc, argv);
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   try {
     if (arguments.size() == 3 && arguments[0] == "metrics") {
-      logMetrics(arguments[1], steptape::mpi::world(),
+      logMetrics(arguments[1], steptape::world(),
                  arguments[2] == "per_rank" ? steptape::RankPolicy::kPerRank
                                             : steptape::RankPolicy::kRootOnly);
     } else if (arguments.size() == 4 && arguments[0] == "steps") {
-      makeSteps(arguments[1], steptape::mpi::world(), std::stoi(arguments[2]), arguments[3]);
+      makeSteps(arguments[1], steptape::world(), std::stoi(arguments[2]), arguments[3]);
     } else {
       std::cerr << "rank_writer metrics <run> <policy> | steps <run> <slow rank> <slow part>\n";
       return 2;

@@ -45,7 +45,7 @@ class SlowLoader : public BatchLoader {
 }  // namespace
 
 void trainWithASlowRank(const std::vector<std::string>& arguments) {
-  const auto world = mpi::world();
+  const auto world = steptape::world();
   const bool isSlow = world->rank() == std::stoi(arguments[1]);
   const auto milliseconds = [&](const char* part) {
     // Far more than other programs on a busy machine delay a rank.

@@ -14,7 +14,7 @@
 #include <steptape/mpi.h>
 
 int main(int argc, char** argv) {
-  const steptape::mpi::Environment environment(argc, argv);
+  const steptape::Environment environment(argc, argv);
   const std::string command = argc > 1 ? argv[1] : "";
   const std::vector<std::string> arguments(argv + std::min(argc, 2), argv + argc);
   try {

@@ -100,7 +100,7 @@ STEPTAPE_EXPORT void setThreadName(const char* name);
 ///
 /// @param name A string literal.
 /// @threads Thread-safe.
-/// @cost   In a program without a writer, Trainer or mpi::Environment: one relaxed load and a
+/// @cost   In a program without a writer, Trainer or Environment: one relaxed load and a
 ///         branch. With one, whose open zones readers see while it runs and after it has died: two
 ///         readings of the cycle counter and some stores. With a profiler: a 32-byte store more. No
 ///         lock, allocation or system call except for the first zone of a thread and the first use

@@ -84,7 +84,7 @@ class STEPTAPE_EXPORT MpiCommunicator final : public Communicator {
   /// Duplicates `parent` three times; `parent` stays the caller's. Collective.
   ///
   /// @throws Error(kFailedPrecondition) if MPI is not initialized or already finalized, or if a
-  ///         launcher of another MPI has started this process (see mpi::Environment);
+  ///         launcher of another MPI has started this process (see Environment);
   ///         Error(kInvalidArgument) if `options.maxCount` is out of range;
   ///         Error(kDeadlineExceeded) if a rank does not arrive.
   explicit MpiCommunicator(MPI_Comm parent, const MpiCommunicatorOptions& options = {});

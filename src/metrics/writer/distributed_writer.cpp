@@ -25,7 +25,7 @@ SummaryWriter openLocalWriter(std::string& logDir,
                               detail::log::RunClaim* claim) {
   if (!communicator) {
     throw Error(ErrorCode::kInvalidArgument,
-                "DistributedWriter: the communicator is null; give mpi::world() or, for one "
+                "DistributedWriter: the communicator is null; give world() or, for one "
                 "process, std::make_shared<Communicator>()");
   }
   if (communicator->isRoot() && options.writer.occupied == OccupiedRun::kNewDirectory) {

@@ -54,7 +54,7 @@ Medium chooseMedium(const JobStore& job, const std::shared_ptr<KeyStore>& keys,
   gloo.tcp = job.tcp;
   gloo.keys = keys;
   gloo.prefix = prefix;
-  gloo.networkInterfaces = job.options.networkInterfaces;
+  gloo.networkInterfaces = job.options.c10d.networkInterfaces;
   gloo.timeout = timeout;
   EngineCommunicator setup(byStore);
   setup.setTimeout(timeout);

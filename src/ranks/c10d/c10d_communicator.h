@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/ranks/c10d_environment.h"
+#include "steptape/ranks/environment.h"
 
 #include "ranks/c10d/key_store.h"
 #include "ranks/c10d/tcp_store.h"

@@ -6,10 +6,11 @@
 #include <vector>
 
 #include "steptape/base/error.h"
-#include "steptape/ranks/c10d_environment.h"
+#include "steptape/ranks/c10d_job.h"
 
 #include "process/blackbox/state_page.h"
 #include "ranks/c10d/c10d_communicator.h"
+#include "ranks/c10d/c10d_environment.h"
 #include "ranks/c10d/job_end.h"
 #include "ranks/c10d/rendezvous.h"
 #include "ranks/c10d/tcp_store.h"
@@ -74,7 +75,7 @@ Environment::Environment(const EnvironmentOptions& options)
     : job_(std::make_unique<Job>()), exceptionsAtStart_(std::uncaught_exceptions()) {
   if (openEnvironment != nullptr) {
     throw Error(ErrorCode::kFailedPrecondition,
-                "c10d::Environment: another one is alive; expected one, in main()");
+                "Environment: another one is alive; expected one, in main()");
   }
   steptape::detail::ranks::LaunchSupport support;
   support.hasStore = true;
@@ -82,9 +83,9 @@ Environment::Environment(const EnvironmentOptions& options)
   launch = steptape::detail::ranks::findLaunch(support);
   if (launch.kind == LaunchKind::kMpi && launch.size != 1) {
     throw Error(ErrorCode::kFailedPrecondition,
-                "c10d::Environment: MPI's launcher has started this process, and RANK, WORLD_SIZE, "
+                "Environment: MPI's launcher has started this process, and RANK, WORLD_SIZE, "
                 "MASTER_ADDR and MASTER_PORT are not set; expected a launch by torchrun or srun. "
-                "For mpiexec, use steptape::mpi::Environment");
+                "For mpiexec, link steptape::mpi and include <steptape/mpi.h>");
   }
   keepState(launch);
   if (launch.size == 1) {
@@ -137,7 +138,7 @@ Environment::~Environment() {
     detail::endProcess(launch.rank, stuck);
   }
   if (std::uncaught_exceptions() > exceptionsAtStart_) {
-    detail::endProcess(launch.rank, "an exception leaves the scope of c10d::Environment");
+    detail::endProcess(launch.rank, "an exception leaves the scope of Environment");
   }
   try {
     if (launch.rank != 0) {
@@ -153,7 +154,7 @@ Environment::~Environment() {
 std::shared_ptr<Communicator> world() {
   if (openEnvironment == nullptr) {
     throw Error(ErrorCode::kFailedPrecondition,
-                "c10d::world: no steptape::c10d::Environment is alive; keep one in main()");
+                "world: no steptape::Environment is alive; keep one in main()");
   }
   return openEnvironment->job_->world;
 }
@@ -162,6 +163,8 @@ namespace {
 
 class StoreJob final : public steptape::detail::ranks::Job {
  public:
+  explicit StoreJob(const EnvironmentOptions& options) : environment_(options) {}
+
   std::shared_ptr<Communicator> world() const override { return c10d::world(); }
   [[noreturn]] void abort(const std::string& why) const override { environment_.abort(why); }
   std::string describe() const override { return environment_.describe(); }
@@ -172,8 +175,9 @@ class StoreJob final : public steptape::detail::ranks::Job {
 
 }  // namespace
 
-std::unique_ptr<steptape::detail::ranks::Job> detail::joinJob(int* /*argc*/, char*** /*argv*/) {
-  return std::make_unique<StoreJob>();
+std::unique_ptr<steptape::detail::ranks::Job> detail::joinJob(int* /*argc*/, char*** /*argv*/,
+                                                              const EnvironmentOptions& options) {
+  return std::make_unique<StoreJob>(options);
 }
 
 }  // namespace steptape::c10d

@@ -45,7 +45,8 @@ class LoneJob final : public detail::ranks::Job {
                   ">; expected it, and a link to " + component);
 }
 
-std::unique_ptr<detail::ranks::Job> joinJob(int* argc, char*** argv) {
+std::unique_ptr<detail::ranks::Job> joinJob(int* argc, char*** argv,
+                                            const EnvironmentOptions& options) {
   detail::ranks::LaunchSupport support;
   support.hasMpi = makeMpiJob != nullptr;
   support.hasStore = makeStoreJob != nullptr;
@@ -53,7 +54,7 @@ std::unique_ptr<detail::ranks::Job> joinJob(int* argc, char*** argv) {
   switch (launch.kind) {
     case detail::ranks::LaunchKind::kMpi:
       if (makeMpiJob != nullptr) {
-        return makeMpiJob(argc, argv);
+        return makeMpiJob(argc, argv, options);
       }
       if (launch.size != 1) {
         throwNotLinked(launch, "steptape::mpi", "steptape/mpi.h");
@@ -61,7 +62,7 @@ std::unique_ptr<detail::ranks::Job> joinJob(int* argc, char*** argv) {
       break;
     case detail::ranks::LaunchKind::kStore:
       if (makeStoreJob != nullptr) {
-        return makeStoreJob(argc, argv);
+        return makeStoreJob(argc, argv, options);
       }
       if (launch.size != 1) {
         throwNotLinked(launch, "steptape::c10d", "steptape/c10d.h");
@@ -88,20 +89,20 @@ bool detail::ranks::provideStore(JobMaker make) noexcept {
   return true;
 }
 
-Environment::Environment(int& argc, char**& argv) {
-  join(&argc, &argv);
+Environment::Environment(int& argc, char**& argv, const EnvironmentOptions& options) {
+  join(&argc, &argv, options);
 }
 
-Environment::Environment() {
-  join(nullptr, nullptr);
+Environment::Environment(const EnvironmentOptions& options) {
+  join(nullptr, nullptr, options);
 }
 
-void Environment::join(int* argc, char*** argv) {
+void Environment::join(int* argc, char*** argv, const EnvironmentOptions& options) {
   if (openJob != nullptr) {
     throw Error(ErrorCode::kFailedPrecondition,
                 "Environment: another one is alive; expected one, in main()");
   }
-  job_ = joinJob(argc, argv);
+  job_ = joinJob(argc, argv, options);
   openJob = job_.get();
 }
 

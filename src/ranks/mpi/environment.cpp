@@ -8,51 +8,51 @@
 #include <thread>
 
 #include "steptape/base/error.h"
-#include "steptape/ranks/mpi_communicator.h"
-#include "steptape/ranks/mpi_environment.h"
+#include "steptape/ranks/mpi_job.h"
 
 #include "process/blackbox/state_page.h"
 #include "ranks/communicator/launch.h"
 #include "ranks/engine/stuck.h"
 #include "ranks/mpi/job_state.h"
+#include "ranks/mpi/mpi_environment.h"
 
 namespace steptape::mpi {
 namespace {
 
-int toMpi(ThreadLevel level) {
+int toMpi(MpiThreadLevel level) {
   switch (level) {
-    case ThreadLevel::kSingle:
+    case MpiThreadLevel::kSingle:
       return MPI_THREAD_SINGLE;
-    case ThreadLevel::kFunneled:
+    case MpiThreadLevel::kFunneled:
       return MPI_THREAD_FUNNELED;
-    case ThreadLevel::kSerialized:
+    case MpiThreadLevel::kSerialized:
       return MPI_THREAD_SERIALIZED;
-    case ThreadLevel::kMultiple:
+    case MpiThreadLevel::kMultiple:
       return MPI_THREAD_MULTIPLE;
   }
   return MPI_THREAD_MULTIPLE;
 }
 
-ThreadLevel fromMpi(int level) {
+MpiThreadLevel fromMpi(int level) {
   // MPI defines the order of these constants, but not their values.
   if (level >= MPI_THREAD_MULTIPLE) {
-    return ThreadLevel::kMultiple;
+    return MpiThreadLevel::kMultiple;
   }
   if (level >= MPI_THREAD_SERIALIZED) {
-    return ThreadLevel::kSerialized;
+    return MpiThreadLevel::kSerialized;
   }
-  return level >= MPI_THREAD_FUNNELED ? ThreadLevel::kFunneled : ThreadLevel::kSingle;
+  return level >= MPI_THREAD_FUNNELED ? MpiThreadLevel::kFunneled : MpiThreadLevel::kSingle;
 }
 
-const char* nameOf(ThreadLevel level) {
+const char* nameOf(MpiThreadLevel level) {
   switch (level) {
-    case ThreadLevel::kSingle:
+    case MpiThreadLevel::kSingle:
       return "MPI_THREAD_SINGLE";
-    case ThreadLevel::kFunneled:
+    case MpiThreadLevel::kFunneled:
       return "MPI_THREAD_FUNNELED";
-    case ThreadLevel::kSerialized:
+    case MpiThreadLevel::kSerialized:
       return "MPI_THREAD_SERIALIZED";
-    case ThreadLevel::kMultiple:
+    case MpiThreadLevel::kMultiple:
       return "MPI_THREAD_MULTIPLE";
   }
   return "an unknown thread level";
@@ -100,14 +100,15 @@ void Environment::initialize(int* argc, char*** argv, const EnvironmentOptions& 
   MPI_Finalized(&isFinalized);
   if (isFinalized != 0) {
     throw Error(ErrorCode::kFailedPrecondition,
-                "mpi::Environment: MPI was finalized already and cannot be initialized again");
+                "Environment: MPI was finalized already and cannot be initialized again");
   }
   int isInitialized = 0;
   MPI_Initialized(&isInitialized);
   int provided = MPI_THREAD_SINGLE;
   if (isInitialized == 0) {
     steptape::detail::ranks::noteIfPmixIsMissing(detail::libraryVersion());
-    const ThreadLevel asked = std::max(options.threadLevel, options.preferredThreadLevel);
+    const MpiThreadLevel asked =
+        std::max(options.mpi.threadLevel, options.mpi.preferredThreadLevel);
     MPI_Init_thread(argc, argv, toMpi(asked), &provided);
     ownsMpi_ = true;
   } else {
@@ -117,7 +118,7 @@ void Environment::initialize(int* argc, char*** argv, const EnvironmentOptions& 
     if (ownsMpi_) {
       MPI_Finalize();
     }
-    throw Error(ErrorCode::kFailedPrecondition, "mpi::Environment: " + because);
+    throw Error(ErrorCode::kFailedPrecondition, "Environment: " + because);
   };
   // Before anything is kept or written: N programs of one rank would write the same files.
   if (const std::string because = detail::foreignLauncherBecause(); !because.empty()) {
@@ -128,11 +129,11 @@ void Environment::initialize(int* argc, char*** argv, const EnvironmentOptions& 
   keepState();
   threadLevel_ = fromMpi(provided);
   // A program that called MPI_Init() got kSingle. That is sufficient: only one thread calls MPI.
-  const bool isEnough = threadLevel_ >= options.threadLevel ||
-                        (!ownsMpi_ && options.threadLevel == ThreadLevel::kFunneled);
+  const bool isEnough = threadLevel_ >= options.mpi.threadLevel ||
+                        (!ownsMpi_ && options.mpi.threadLevel == MpiThreadLevel::kFunneled);
   if (!isEnough) {
     refuse(std::string("got thread level ") + nameOf(threadLevel_) + " from MPI; expected " +
-           nameOf(options.threadLevel));
+           nameOf(options.mpi.threadLevel));
   }
   int size = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -159,7 +160,7 @@ Environment::~Environment() {
     abortJob(stuck.c_str());
   }
   if (std::uncaught_exceptions() > exceptionsAtStart_) {
-    abortJob("an exception leaves the scope of mpi::Environment");
+    abortJob("an exception leaves the scope of Environment");
   }
   detail::forgetWorld();
   MPI_Finalize();
@@ -169,10 +170,19 @@ namespace {
 
 class MpiJob final : public steptape::detail::ranks::Job {
  public:
-  MpiJob() = default;
-  MpiJob(int& argc, char**& argv) : environment_(argc, argv) {}
+  explicit MpiJob(const EnvironmentOptions& options) : environment_(options), options_(options) {}
+  MpiJob(int& argc, char**& argv, const EnvironmentOptions& options)
+      : environment_(argc, argv, options), options_(options) {}
 
-  std::shared_ptr<Communicator> world() const override { return mpi::world(); }
+  std::shared_ptr<Communicator> world() const override {
+    MpiCommunicatorOptions options;
+    options.timeout = options_.timeout;
+    options.maxCount = options_.mpi.maxCount;
+    options.ranksPerNode = options_.ranksPerNode;
+    options.usesNodeMemory = options_.usesNodeMemory;
+    options.isGpuAware = options_.mpi.isGpuAware;
+    return mpi::world(options);
+  }
   [[noreturn]] void abort(const std::string& why) const override { environment_.abort(why); }
   std::string describe() const override {
     int size = 1;
@@ -183,12 +193,15 @@ class MpiJob final : public steptape::detail::ranks::Job {
 
  private:
   Environment environment_;
+  const EnvironmentOptions options_;
 };
 
 }  // namespace
 
-std::unique_ptr<steptape::detail::ranks::Job> detail::joinJob(int* argc, char*** argv) {
-  return argc == nullptr ? std::make_unique<MpiJob>() : std::make_unique<MpiJob>(*argc, *argv);
+std::unique_ptr<steptape::detail::ranks::Job> detail::joinJob(int* argc, char*** argv,
+                                                              const EnvironmentOptions& options) {
+  return argc == nullptr ? std::make_unique<MpiJob>(options)
+                         : std::make_unique<MpiJob>(*argc, *argv, options);
 }
 
 }  // namespace steptape::mpi

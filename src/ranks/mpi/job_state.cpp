@@ -60,7 +60,7 @@ void watchForFinalize() {
 std::string noMpiBecause() {
   return isMpiRunning() ? ""
                         : "MPI is not initialized, or finalized already; keep a "
-                          "steptape::mpi::Environment alive in main()";
+                          "steptape::Environment alive in main()";
 }
 
 void requireMpi(const char* caller) {

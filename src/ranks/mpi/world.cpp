@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/ranks/mpi_communicator.h"
-#include "steptape/ranks/mpi_environment.h"
-
 #include "ranks/mpi/job_state.h"
+#include "ranks/mpi/mpi_environment.h"
 
 namespace steptape::mpi {
 namespace {
@@ -14,10 +12,10 @@ std::shared_ptr<Communicator>& keptWorld() {
 
 }  // namespace
 
-std::shared_ptr<Communicator> world() {
-  detail::requireMpi("mpi::world");
+std::shared_ptr<Communicator> world(const MpiCommunicatorOptions& options) {
+  detail::requireMpi("world");
   if (!keptWorld()) {
-    keptWorld() = std::make_shared<MpiCommunicator>(MPI_COMM_WORLD);
+    keptWorld() = std::make_shared<MpiCommunicator>(MPI_COMM_WORLD, options);
   }
   return keptWorld();
 }

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/ranks/c10d_environment.h"
+#include "steptape/ranks/c10d_job.h"
 #include "steptape/train/gradient_sync.h"
 #include "steptape/train/recipe.h"
 
@@ -66,7 +66,7 @@ torch::Tensor samplesOf(int rank, int step) {
 }
 
 void train(torch::Device device, const std::string& initial, const std::string& result) {
-  const std::shared_ptr<steptape::Communicator> world = steptape::c10d::world();
+  const std::shared_ptr<steptape::Communicator> world = steptape::world();
   torch::nn::Sequential net = network();
   setParameters(net, readNumbers(initial));
   net->to(device);
@@ -103,10 +103,9 @@ int main(int argc, char** argv) {
     if (argc != 4) {
       throw std::invalid_argument("usage: gpu_gradients cpu|cuda INITIAL RESULT");
     }
-    const steptape::c10d::Environment environment;
+    const steptape::Environment environment;
     const bool isOnCpu = std::string(argv[1]) == "cpu";
-    train(isOnCpu ? torch::Device(torch::kCPU)
-                  : steptape::deviceForLocalRank(*steptape::c10d::world()),
+    train(isOnCpu ? torch::Device(torch::kCPU) : steptape::deviceForLocalRank(*steptape::world()),
           argv[2], argv[3]);
     return 0;
   } catch (const std::exception& error) {

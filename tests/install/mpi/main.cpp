@@ -6,8 +6,8 @@
 #include <steptape/steptape.h>
 
 int main(int argc, char** argv) {
-  steptape::mpi::Environment environment(argc, argv);
-  const auto world = steptape::mpi::world();
+  steptape::Environment environment(argc, argv);
+  const auto world = steptape::world();
   const double mean = steptape::metricAverage(*world, world->rank(), 1.0);
   const double wanted = (world->size() - 1) / 2.0;
   std::cout << "rank " << world->rank() << " of " << world->size() << ": mean " << mean << '\n';

@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <vector>
 
-#include "steptape/ranks/c10d_environment.h"
+#include "steptape/ranks/c10d_job.h"
 
 #include "process/spans/span_collector.h"
 #include "ranks/c10d/c10d_communicator.h"
@@ -38,7 +38,7 @@ std::shared_ptr<c10d::detail::TcpStore> store() {
 }
 
 /// Meets the other ranks once more, and makes a communicator that moves data in another way.
-std::shared_ptr<Communicator> meetAgain(const c10d::EnvironmentOptions& options) {
+std::shared_ptr<Communicator> meetAgain(const EnvironmentOptions& options) {
   detail::ranks::LaunchSupport support;
   support.hasStore = true;
   detail::ranks::Launch launch = detail::ranks::findLaunch(support);
@@ -57,12 +57,12 @@ std::shared_ptr<Communicator> meetAgain(const c10d::EnvironmentOptions& options)
 using ContractOnC10d = ::testing::TestWithParam<test::ContractCase>;
 
 TEST_P(ContractOnC10d, HoldsInSharedMemory) {
-  GetParam().check(*c10d::world()->duplicate());
+  GetParam().check(*world()->duplicate());
 }
 
 TEST_P(ContractOnC10d, HoldsByGloo) {
   ASSERT_TRUE(c10d::detail::hasGloo());
-  c10d::EnvironmentOptions options;
+  EnvironmentOptions options;
   options.usesNodeMemory = false;
   const auto world = meetAgain(options);
   GetParam().check(*world);
@@ -81,7 +81,7 @@ void signalOtherThreads(int signal) {
 /// What the kernel sends to a thread that writes to a rank that has just died. The signal would end
 /// the process without a word.
 TEST(Contract, HoldsAfterAWriteToAClosedConnection) {
-  c10d::EnvironmentOptions options;
+  EnvironmentOptions options;
   options.usesNodeMemory = false;
   const auto world = meetAgain(options);
   signalOtherThreads(SIGPIPE);
@@ -91,7 +91,7 @@ TEST(Contract, HoldsAfterAWriteToAClosedConnection) {
 TEST(Contract, HoldsWhileAProfilerRecords) {
   detail::process::SpanCollector collector(4096);
   collector.startRecording();
-  const auto world = c10d::world()->duplicate();
+  const auto world = steptape::world()->duplicate();
   for (const test::ContractCase& contract : test::collectiveContract()) {
     contract.check(*world);
   }

@@ -8,7 +8,7 @@
 #include <iostream>
 #include <string>
 
-#include "steptape/ranks/c10d_environment.h"
+#include "steptape/ranks/c10d_job.h"
 
 #include "ranks/c10d/tcp_store.h"
 #include "ranks/communicator/launch.h"
@@ -37,10 +37,10 @@ int main(int argc, char** argv) {
   const char* const variable = std::getenv("RANK") != nullptr ? "RANK" : "SLURM_PROCID";
   const std::string rank = std::getenv(variable);
   try {
-    steptape::c10d::EnvironmentOptions options;
+    steptape::EnvironmentOptions options;
     options.timeout = std::chrono::milliseconds(std::atoi(first.c_str()));
-    const steptape::c10d::Environment environment(options);
-    const auto world = steptape::c10d::world();
+    const steptape::Environment environment(options);
+    const auto world = steptape::world();
     int ones[] = {1};
     world->allreduce(ones, steptape::ReduceOp::kSum);
     std::cout << "rank " + std::to_string(world->rank()) + " of " + std::to_string(ones[0]) +

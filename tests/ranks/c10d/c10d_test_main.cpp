@@ -5,7 +5,7 @@
 #include <exception>
 #include <iostream>
 
-#include "steptape/ranks/c10d_environment.h"
+#include "steptape/ranks/c10d_job.h"
 
 #include "support/rank_failures.h"
 
@@ -14,10 +14,10 @@
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
   try {
-    steptape::c10d::EnvironmentOptions options;
+    steptape::EnvironmentOptions options;
     options.timeout = std::chrono::seconds(60);
-    const steptape::c10d::Environment environment(options);
-    return steptape::test::RankFailures::runAllTests(steptape::c10d::world());
+    const steptape::Environment environment(options);
+    return steptape::test::RankFailures::runAllTests(steptape::world());
   } catch (const std::exception& error) {
     std::cerr << "the test program ends: " << error.what() << std::endl;
     return 1;

@@ -14,12 +14,12 @@
 #include "ranks/mpi/killed_rank_notes.h"
 
 int main(int argc, char** argv) {
-  const steptape::mpi::Environment environment(argc, argv);
+  const steptape::Environment environment(argc, argv);
   if (argc < 5) {
     return 2;
   }
   auto* const notes = steptape::test::KilledRankNotes::map(argv[1]);
-  const auto world = steptape::mpi::world();
+  const auto world = steptape::world();
   const int rank = world->rank();
   steptape::DistributedWriterOptions options;
   options.rankPolicy = steptape::RankPolicy::kPerRank;

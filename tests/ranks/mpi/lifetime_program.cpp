@@ -53,10 +53,12 @@ void foreignInit(int& argc, char**& argv) {
   MPI_Init(&argc, &argv);
   std::unique_ptr<Survivors> survivors;
   {
-    const steptape::mpi::Environment environment(argc, argv);
-    std::cout << (environment.ownsMpi() ? "owns MPI" : "leaves MPI alone") << std::endl;
-    survivors = std::make_unique<Survivors>(steptape::mpi::world());
+    const steptape::Environment environment(argc, argv);
+    survivors = std::make_unique<Survivors>(steptape::world());
   }
+  int isFinalized = 0;
+  MPI_Finalized(&isFinalized);
+  std::cout << (isFinalized != 0 ? "ends MPI" : "leaves MPI alone") << std::endl;
   work(*survivors->world);
   MPI_Finalize();
   useAfterTheEnd(*survivors);
@@ -65,8 +67,8 @@ void foreignInit(int& argc, char**& argv) {
 void outlivesMpi(int& argc, char**& argv) {
   std::unique_ptr<Survivors> survivors;
   {
-    const steptape::mpi::Environment environment(argc, argv);
-    survivors = std::make_unique<Survivors>(steptape::mpi::world());
+    const steptape::Environment environment(argc, argv);
+    survivors = std::make_unique<Survivors>(steptape::world());
     work(*survivors->world);
   }
   useAfterTheEnd(*survivors);

@@ -44,7 +44,7 @@ class MpiState : public ::testing::Test {
     return state;
   }
 
-  const std::shared_ptr<Communicator> world_ = mpi::world();
+  const std::shared_ptr<Communicator> world_ = world();
   std::vector<std::string> numbers_;
 };
 

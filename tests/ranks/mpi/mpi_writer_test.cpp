@@ -28,7 +28,7 @@ namespace {
 /// Opens a writer on all ranks, in a directory of the root.
 class MpiWriter : public ::testing::Test {
  protected:
-  MpiWriter() : world_(mpi::world()) {
+  MpiWriter() : world_(world()) {
     if (world_->isRoot()) {
       directory_.emplace();
     }

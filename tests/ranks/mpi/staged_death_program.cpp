@@ -148,7 +148,7 @@ void exchange(steptape::Communicator& world, bool isMismatched) {
 }
 
 void train(const std::string& kind, const std::string& logDir) {
-  const auto world = steptape::mpi::world();
+  const auto world = steptape::world();
   // Of the other deaths, the first sign must not be a timeout, however busy the machine is.
   world->setTimeout(std::chrono::seconds(kind == "rank_that_never_comes" ? 4 : 300));
   steptape::DistributedWriter writer(logDir, world);
@@ -188,7 +188,7 @@ void train(const std::string& kind, const std::string& logDir) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const steptape::mpi::Environment environment(argc, argv);
+  const steptape::Environment environment(argc, argv);
   train(argc > 1 ? argv[1] : "", argc > 2 ? argv[2] : "");
   return 0;
 }
