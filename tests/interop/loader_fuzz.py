@@ -152,10 +152,12 @@ def compare(name, files, ours, fast, slow, directory):
         yield from compare_shown(loader, answers, run, values, ours.all[name])
     yield from compare_accumulator(directory, ours.all[name])
     counts = collections.Counter(record["tag"] for record in ours.kept[name])
-    inspected = {tag["tag"]: tag["points"] for tag in ours.inspected[name]["tags"]}
+    inspected = collections.Counter()
+    for row in ours.inspected[name]["tags"]:  # a row for each kind of a tag
+        inspected[row["tag"]] += row["points"]
     for tag, count in counts.items():
-        if inspected.get(tag) != count:
-            yield "inspect: number of points", f"{tag!r}: got {inspected.get(tag)}; expected {count}"
+        if inspected[tag] != count:
+            yield "inspect: number of points", f"{tag!r}: got {inspected[tag]}; expected {count}"
     numbers = collections.Counter(record["tag"] for record in ours.kept[name]
                                   if record["plugin"] == "scalars" and is_number(record.get("value")))
     for tag, count in numbers.items():
@@ -164,12 +166,15 @@ def compare(name, files, ours, fast, slow, directory):
             yield kind, f"{tag!r}: got {ours.rows[name][tag]}; expected {count}"
     if ours.read is not None and name in ours.read:
         for tag, count in counts.items():
-            series = ours.read[name][tag] if tag in ours.read[name] else []
-            if len(series) != count:
-                yield "read(): number of values", f"{tag!r}: got {len(series)}; expected {count}"
+            run = ours.read[name]
+            kinds = [run[tag, kind] for kind in run.kinds(tag)] if tag in run else []
+            got = sum(len(series) for series in kinds)
+            if got != count:
+                yield "read(): number of values", f"{tag!r}: got {got}; expected {count}"
             elif not any("problem" in record or "dtype" in record for record in ours.kept[name]
                          if record["tag"] == tag):
-                yield from compare_readable(tag, series)
+                for series in kinds:
+                    yield from compare_readable(tag, series)
 
 
 def compare_check(name, values, checked, fast, slow):
