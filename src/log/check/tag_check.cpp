@@ -284,6 +284,23 @@ void TagCheck::takeClips(const std::string& tag, const event::Value& value, TagS
   });
 }
 
+/// Reports that a repeated point costs others at its step in the Python loader.
+void TagCheck::takeRepeat(const std::string& tag, std::int64_t step, bool isRepeated,
+                          TagState* state, const FindingPlace& place) {
+  if (!isRepeated) {
+    state->hasOthersAtStep = state->lastStep == step;
+  } else if (state->hasOthersAtStep && !hasRestarts_ && lastStep_ && step < *lastStep_) {
+    state->hasOthersAtStep = false;
+    const CheckRule rule{"step-goes-back", ReaderEffect::kNone, ReaderEffect::kLoss};
+    findings_->addForTag(rule, place, tag, [&] {
+      return "got step " + std::to_string(step) + " after step " + std::to_string(*lastStep_) +
+             " of another tag; expected a greater one: the Python loader drops what was written "
+             "before at step " +
+             std::to_string(step) + " and later, as the file names no version";
+    });
+  }
+}
+
 void TagCheck::takePoint(const std::string& tag, std::int64_t step, std::optional<double> number,
                          TagState* state, const FindingPlace& place) {
   // A repeated point is shown. Metrics of hyperparameters repeat the end of a curve.
@@ -293,6 +310,7 @@ void TagCheck::takePoint(const std::string& tag, std::int64_t step, std::optiona
   if (isPurged) {
     eraseFrom(step, &state->blobSteps);
   }
+  takeRepeat(tag, step, isRepeated, state, place);
   const bool isHidden = hasStep(state->blobSteps, step);
   if (isBack || isHidden) {
     const bool isDuplicate = !isBack || step == *state->lastStep;

@@ -69,6 +69,7 @@ class TagCheck {
     bool isScalar = false;                 ///< For both readers.
     std::optional<std::int64_t> lastStep;  ///< Of points that no restart has discarded.
     std::optional<double> lastNumber;      ///< For a scalar.
+    bool hasOthersAtStep = false;          ///< Other numbers at lastStep.
     std::vector<std::int64_t> blobSteps;   ///< For images and audio, in the Python loader; sorted.
     std::optional<ClipCounts> clips;       ///< For audio: of the first value.
   };
@@ -82,6 +83,8 @@ class TagCheck {
   void takeBlobName(const std::string& tag, const FindingPlace& place);
   static bool isSettled(const TagState& state);
   void settle(const std::string& tag, TagState* state, const FindingPlace& place);
+  void takeRepeat(const std::string& tag, std::int64_t step, bool isRepeated, TagState* state,
+                  const FindingPlace& place);
   void takePoint(const std::string& tag, std::int64_t step, std::optional<double> number,
                  TagState* state, const FindingPlace& place);
   void takeLayout(const event::Value& value, const FindingPlace& place);

@@ -595,6 +595,23 @@ TEST_F(FileCheck, ReportsThatThePythonLoaderDiscardsWithoutAVersion) {
   EXPECT_EFFECTS(report, kLoss, kLoss);
 }
 
+TEST_F(FileCheck, ReportsWhatARepeatedPointCostsWithoutAVersion) {
+  const std::vector<event::Event> before = {simpleScalar("loss", 2, 1), simpleScalar("loss", 1, 1),
+                                            simpleScalar("other", 1, 5)};
+  const auto withRepeat = [&](float value) {
+    std::vector<event::Event> events = before;
+    events.push_back(simpleScalar("loss", value, 1));
+    return check(framed(events));
+  };
+  EXPECT_EFFECTS(check(framed(before)), kLoss, kNote);
+  EXPECT_THAT(rulesOf(withRepeat(1)),
+              ElementsAre("no-file-version", "duplicate-step", "step-goes-back"));
+  EXPECT_EFFECTS(withRepeat(1), kLoss, kLoss);
+  EXPECT_THAT(rulesOf(check(framed({simpleScalar("loss", 1, 1), simpleScalar("other", 1, 5),
+                                    simpleScalar("loss", 1, 1)}))),
+              ElementsAre("no-file-version"));
+}
+
 TEST_F(FileCheck, AcceptsPointsThatARestartOverwrites) {
   const CheckReport report = checkFiles(
       {{version(), start(0), scalar(1), scalar(2), scalar(3)},
