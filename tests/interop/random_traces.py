@@ -157,6 +157,11 @@ class Maker:
         process = Process(pid, self.spans)
         if self.form in ("torch", "torch micros", "jax", "xplane") and rng.random() < 0.7:
             process.steps = self.steps(rows[0], total)
+            # Only PyTorch 2.5 has a Python call that begins with a step and outlasts it, since it moves the step.
+            for span in self.spans:
+                if span.category == "python_function" and any(
+                        abs(span.start - step.start) <= MICRO and span.end > step.end for step in process.steps):
+                    span.category, span.name = "user_annotation", SCOPES[0]
             streams = [span.row for span in self.spans if span.row[0] != HOST]
             # PyTorch repeats for devices what the host did.
             if streams and self.form != "xplane" and rng.random() < 0.5:
