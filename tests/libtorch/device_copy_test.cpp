@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensors on a device, simulated by a device that the test controls. Only src/libtorch/tensors/device_copy.cpp
-// knows real devices.
+// Tensors on a device, simulated by a device that the test controls. Only
+// src/libtorch/tensors/device_copy.cpp knows real devices.
 #include "libtorch/tensors/device_copy.h"
 
 #include <chrono>

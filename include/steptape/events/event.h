@@ -30,8 +30,8 @@ enum class ValueForm {
 namespace steptape::event {
 
 // The contents of an event file as plain structs. They have their own namespace, because training
-// programs use names such as Tensor and Graph too. src/events/messages/event_codec.h encodes them. The fields
-// have the meanings of tensorflow/core/util/event.proto and
+// programs use names such as Tensor and Graph too. src/events/messages/event_codec.h encodes them.
+// The fields have the meanings of tensorflow/core/util/event.proto and
 // tensorflow/core/framework/summary.proto.
 
 /// The kind of series of a tag. TensorBoard's fast data server ignores tags of unknown class.

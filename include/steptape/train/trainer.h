@@ -99,7 +99,7 @@ class STEPTAPE_EXPORT Trainer {
   /// them.
   ///
   ///     trainer.fit(train, test);  // ImageLoader, DatasetLoader, your own BatchLoader
-  ///     trainer.fit(*torch::data::make_data_loader(...), test);  // see steptape/train/torch_data.h
+  ///     trainer.fit(*torch::data::make_data_loader(...), test);  // <steptape/train/torch_data.h>
   ///
   /// @param train Equally many batches on every rank, unless TrainerOptions::unevenBatches is set.
   /// @param test  Every sample on exactly one rank: DistributedSamplerOptions::evenShares = false.

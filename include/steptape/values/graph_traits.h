@@ -23,7 +23,8 @@ struct GraphOptions {
   /// from a profile. If it is not empty, it replaces the measurement.
   std::map<std::string, std::chrono::nanoseconds> operatorTimes = {};
   /// Whether to use LibTorch's tracer for an eager module if it supports the module. If false, the
-  /// operators of one forward pass are recorded; `<steptape/libtorch/graph.h>` lists the differences.
+  /// operators of one forward pass are recorded; `<steptape/libtorch/graph.h>` lists the
+  /// differences.
   bool trace = true;
 };
 

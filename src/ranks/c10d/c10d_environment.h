@@ -19,8 +19,8 @@ class Environment {
   explicit Environment(const EnvironmentOptions& options = {});
   Environment(const Environment&) = delete;
   Environment& operator=(const Environment&) = delete;
-  /// Ends the process as steptape::Environment, or waits a few seconds for the other ranks if the store
-  /// is in this process. Never throws.
+  /// Ends the process as steptape::Environment, or waits a few seconds for the other ranks if the
+  /// store is in this process. Never throws.
   ~Environment();
 
   /// Prints the rank and `why` to stderr, tells torchrun, and ends this process with exit code 1.

@@ -10,8 +10,8 @@ EngineCommunicator::~EngineCommunicator() = default;
 
 std::unique_ptr<PendingCollective> EngineCommunicator::start(const CollectiveCall& call) {
   return ranks::startOn(engine_, call,
-                 {timeout(), stallWarningAfter(),
-                  [this](const std::string& warning) { warnOfStall(warning); }});
+                        {timeout(), stallWarningAfter(),
+                         [this](const std::string& warning) { warnOfStall(warning); }});
 }
 
 }  // namespace steptape::detail::ranks

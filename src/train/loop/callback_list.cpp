@@ -131,7 +131,7 @@ void CallbackList::loadState(const TrainingProgress& progress) {
 
 void CallbackList::throwIfAnyRankFailed(Communicator& world) const {
   train::throwIfAnyRankFailed(failure_, world, ErrorCode::kFailedPrecondition,
-                       "Trainer: a callback threw");
+                              "Trainer: a callback threw");
 }
 
 Error CallbackList::explain(const Error& error) {

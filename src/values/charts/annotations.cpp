@@ -119,8 +119,8 @@ PlotPtr annotation(double x, double y, std::string text, const AnnotationOptions
   const std::string where = "Figure::text";
   constexpr double kLargest = 200;
   if (!(options.size > 0 && options.size <= kLargest)) {
-    detail::base::reject("size = " + std::to_string(options.size),
-                                       "more than 0, at most 200", where);
+    detail::base::reject("size = " + std::to_string(options.size), "more than 0, at most 200",
+                         where);
   }
   TextStyle style;
   style.size = options.size;

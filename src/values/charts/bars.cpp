@@ -171,9 +171,8 @@ class HistogramPlot : public Plot {
 void checkEdges(const std::vector<double>& edges, const std::string& where) {
   for (std::size_t i = 0; i < edges.size(); ++i) {
     if (!std::isfinite(edges[i]) || (i > 0 && edges[i] <= edges[i - 1])) {
-      detail::base::reject(
-          "edges[" + std::to_string(i) + "] = " + std::to_string(edges[i]),
-          "finite, increasing edges", where);
+      detail::base::reject("edges[" + std::to_string(i) + "] = " + std::to_string(edges[i]),
+                           "finite, increasing edges", where);
     }
   }
   if (edges.size() == 1) {
@@ -190,8 +189,8 @@ PlotPtr barPlot(const TensorView& heights, const BarOptions& options, const Colo
   checkCount(options.labels.size(), heights.numel(), "labels", "bar", where);
   checkCount(options.bottom.size(), heights.numel(), "bottom", "bar", where);
   if (!(options.width > 0 && options.width <= 1)) {
-    detail::base::reject("width = " + std::to_string(options.width),
-                                       "more than 0, at most 1", where);
+    detail::base::reject("width = " + std::to_string(options.width), "more than 0, at most 1",
+                         where);
   }
   LegendKey key;
   key.label = options.label;
@@ -204,8 +203,7 @@ PlotPtr histogramPlot(const TensorView& values, const HistogramPlotOptions& opti
   constexpr int kMostBins = 10000;
   const std::string where = "Figure::histogram";
   if (options.bins < 1 || options.bins > kMostBins) {
-    detail::base::reject("bins = " + std::to_string(options.bins), "1 to 10000",
-                                       where);
+    detail::base::reject("bins = " + std::to_string(options.bins), "1 to 10000", where);
   }
   checkEdges(options.edges, where);
   LegendKey key;

@@ -7,8 +7,7 @@ namespace steptape::figure {
 
 void checkRank1(const TensorView& view, const std::string& name, const std::string& where) {
   if (view.rank() != 1) {
-    detail::base::reject(name + " of shape " + view.shapeString(), "one dimension",
-                                       where);
+    detail::base::reject(name + " of shape " + view.shapeString(), "one dimension", where);
   }
 }
 
@@ -17,9 +16,9 @@ void checkEqualLengths(const TensorView& a, const std::string& aName, const Tens
   checkRank1(a, aName, where);
   checkRank1(b, bName, where);
   if (a.numel() != b.numel()) {
-    detail::base::reject(std::to_string(a.numel()) + " elements in " + aName +
-                                           " and " + std::to_string(b.numel()) + " in " + bName,
-                                       "equally many", where);
+    detail::base::reject(std::to_string(a.numel()) + " elements in " + aName + " and " +
+                             std::to_string(b.numel()) + " in " + bName,
+                         "equally many", where);
   }
 }
 
@@ -27,7 +26,7 @@ void checkCount(std::size_t count, std::int64_t expected, const std::string& nam
                 const std::string& what, const std::string& where) {
   if (count != 0 && static_cast<std::int64_t>(count) != expected) {
     detail::base::reject(std::to_string(count) + " " + name,
-                                       std::to_string(expected) + ", one for each " + what, where);
+                         std::to_string(expected) + ", one for each " + what, where);
   }
 }
 

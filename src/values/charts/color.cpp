@@ -123,8 +123,7 @@ Color parseColor(std::string_view text, const std::string& where) {
     }
   }
   detail::base::reject("color = " + detail::base::quoted(text),
-                                     "a color such as \"#1f77b4\", \"C0\" to \"C7\" or \"red\"",
-                                     where);
+                       "a color such as \"#1f77b4\", \"C0\" to \"C7\" or \"red\"", where);
 }
 
 Color withOpacity(Color color, double opacity, const std::string& where) {

@@ -60,7 +60,7 @@ Colormap::Colormap(std::string_view name, const std::string& where) {
     known += (known.empty() ? "\"" : ", \"") + std::string(candidate) + "\"";
   }
   detail::base::reject("colormap = " + detail::base::quoted(name),
-                                     "one of " + known + ", with \"_r\" to reverse it", where);
+                       "one of " + known + ", with \"_r\" to reverse it", where);
 }
 
 Color Colormap::at(double fraction) const {

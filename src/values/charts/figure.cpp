@@ -27,16 +27,15 @@ void add(figure::PlotPtr plot, const std::string& chosen, const Color& color, Fi
 
 void checkLimits(double min, double max, const std::string& where) {
   if (!std::isfinite(min) || !std::isfinite(max) || min >= max) {
-    detail::base::reject(
-        "the limits " + std::to_string(min) + " and " + std::to_string(max),
-        "finite numbers, the first less than the second", where);
+    detail::base::reject("the limits " + std::to_string(min) + " and " + std::to_string(max),
+                         "finite numbers, the first less than the second", where);
   }
 }
 
 void checkScale(AxisScale scale, const FigureModel::Limits& limits, const std::string& where) {
   if (scale == AxisScale::kLog && limits && limits->first <= 0) {
     detail::base::reject("the lower limit " + std::to_string(limits->first),
-                                       "a positive one on a logarithmic axis", where);
+                         "a positive one on a logarithmic axis", where);
   }
 }
 

@@ -70,8 +70,7 @@ FigureGrid::FigureGrid(const std::vector<Figure>& figures, FigureGridOptions opt
     detail::base::reject("no figures", "at least one", where);
   }
   if (options.columns < 1) {
-    detail::base::reject("columns = " + std::to_string(options.columns), "at least 1",
-                                       where);
+    detail::base::reject("columns = " + std::to_string(options.columns), "at least 1", where);
   }
   figure::checkCanvas(options.width, options.height, options.dpi, where);
   FigureGridModel model;
@@ -83,11 +82,10 @@ FigureGrid::FigureGrid(const std::vector<Figure>& figures, FigureGridOptions opt
   const figure::Rect cell = cellOf(model, 0, titleHeight(model.options));
   if (cell.width < kLeastCell || cell.height < kLeastCell) {
     detail::base::reject(std::to_string(static_cast<int>(cell.width)) + " x " +
-                                           std::to_string(static_cast<int>(cell.height)) +
-                                           " pixels for each of " + std::to_string(figures.size()) +
-                                           " figures in " + std::to_string(model.options.columns) +
-                                           " columns",
-                                       "at least 64 pixels to a side", where);
+                             std::to_string(static_cast<int>(cell.height)) +
+                             " pixels for each of " + std::to_string(figures.size()) +
+                             " figures in " + std::to_string(model.options.columns) + " columns",
+                         "at least 64 pixels to a side", where);
   }
   model_ = std::make_shared<const FigureGridModel>(std::move(model));
 }

@@ -20,10 +20,9 @@ struct PlacedBlock {
 
 void checkSelf(const FlameBlock& block) {
   if (!std::isfinite(block.self) || block.self < 0) {
-    detail::base::reject("self of block " +
-                                           detail::base::quoted(block.name) + " = " +
-                                           std::to_string(block.self),
-                                       "a finite number, 0 or more", "Figure::flameGraph");
+    detail::base::reject(
+        "self of block " + detail::base::quoted(block.name) + " = " + std::to_string(block.self),
+        "a finite number, 0 or more", "Figure::flameGraph");
   }
 }
 

@@ -272,14 +272,13 @@ PlotPtr heatMapPlot(const TensorView& matrix, const HeatMapOptions& options) {
   const std::string where = "Figure::heatMap";
   if (matrix.rank() != 2 || matrix.numel() == 0) {
     detail::base::reject("a matrix of shape " + matrix.shapeString(),
-                                       "(rows, columns), neither of them 0", where);
+                         "(rows, columns), neither of them 0", where);
   }
   checkCount(options.xLabels.size(), matrix.shape()[1], "xLabels", "column", where);
   checkCount(options.yLabels.size(), matrix.shape()[0], "yLabels", "row", where);
   for (const std::optional<double>& limit : {options.min, options.max}) {
     if (limit && !std::isfinite(*limit)) {
-      detail::base::reject("the limit " + std::to_string(*limit), "a finite number",
-                                         where);
+      detail::base::reject("the limit " + std::to_string(*limit), "a finite number", where);
     }
   }
   if (options.min && options.max && !(*options.min < *options.max)) {
@@ -295,7 +294,7 @@ PlotPtr confusionMatrixPlot(const TensorView& counts, const std::vector<std::str
   const std::string where = "Figure::confusionMatrix";
   if (counts.rank() != 2 || counts.shape()[0] != counts.shape()[1] || counts.numel() == 0) {
     detail::base::reject("counts of shape " + counts.shapeString(),
-                                       "as many rows as columns, at least one", where);
+                         "as many rows as columns, at least one", where);
   }
   checkCount(classNames.size(), counts.shape()[0], "classNames", "class", where);
   return std::make_shared<ConfusionMatrixPlot>(counts, classNames, options);

@@ -11,8 +11,7 @@ namespace {
 void checkLength(double length, const std::string& name, const std::string& where) {
   constexpr double kLargest = 1000;
   if (!(length > 0 && length <= kLargest)) {
-    detail::base::reject(name + " = " + std::to_string(length),
-                                       "more than 0, at most 1000", where);
+    detail::base::reject(name + " = " + std::to_string(length), "more than 0, at most 1000", where);
   }
 }
 
@@ -33,8 +32,8 @@ Stroke makeStroke(const Color& color, double width, std::string_view style,
   if (style == "-.") {
     return {color, width, DashStyle::kDashDotted};
   }
-  detail::base::reject("style = " + detail::base::quoted(style),
-                                     R"("-", "--", ":" or "-.")", where);
+  detail::base::reject("style = " + detail::base::quoted(style), R"("-", "--", ":" or "-.")",
+                       where);
 }
 
 Marker makeMarker(std::string_view name, double size, const Color& color,
@@ -52,7 +51,7 @@ Marker makeMarker(std::string_view name, double size, const Color& color,
                                    : MarkerShape::kNone;
   if (shape == MarkerShape::kNone) {
     detail::base::reject("marker = " + detail::base::quoted(name),
-                                       R"("o", "s", "^", "D", "+" or "x")", where);
+                         R"("o", "s", "^", "D", "+" or "x")", where);
   }
   return {shape, size, color};
 }

@@ -88,8 +88,7 @@ std::vector<double> linearTicks(double min, double max, int maxCount, double min
 }
 
 std::vector<Label> numberLabels(const std::vector<double>& values) {
-  const detail::base::ScaledNumbers scaled =
-      detail::base::scaledNumbers(values);
+  const detail::base::ScaledNumbers scaled = detail::base::scaledNumbers(values);
   const bool isPower = scaled.exponent != 0 && *scaled.suffix == '\0';
   const Label unit =
       isPower ? Label{kTimesTen, integerText(scaled.exponent)} : Label{scaled.suffix, ""};

@@ -20,8 +20,8 @@ inline void PrintTo(const ContractCase& contract, std::ostream* out) {
   *out << contract.name;
 }
 
-/// The guarantees of every kind of communicator, by theme. tests/ranks/testing runs them on threads,
-/// tests/ranks/mpi on processes.
+/// The guarantees of every kind of communicator, by theme. tests/ranks/testing runs them on
+/// threads, tests/ranks/mpi on processes.
 std::vector<ContractCase> reductionContract();
 std::vector<ContractCase> exchangeContract();
 std::vector<ContractCase> asynchronousContract();

@@ -64,10 +64,10 @@ inline Status writeChromeTrace(const std::string& path, const Trace& process,
 ///          are omitted and counted in Trace::dropped of the first process.
 /// @threads Thread-safe.
 /// @cost    Memory for the trace, and at most 16 MiB for the text, whatever its size: a string is
-///          truncated to 1 MiB and ends with "…". An array or object of more than 1 MiB that is not
-///          an event is omitted, and so are members beyond 4 MiB of the file or of one event. A file
-///          in which begins and ends of a thread are not in the order of time is read twice, with
-///          about 100 bytes for each of them.
+///          truncated to 1 MiB and ends with "…". An array or object of more than 1 MiB that is
+///          not an event is omitted, and so are members beyond 4 MiB of the file or of one event. A
+///          file in which begins and ends of a thread are not in the order of time is read twice,
+///          with about 100 bytes for each of them.
 STEPTAPE_EXPORT std::vector<Trace> readChromeTrace(const std::string& path,
                                                    std::vector<std::string>* notes = nullptr);
 

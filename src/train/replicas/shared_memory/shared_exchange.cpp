@@ -26,7 +26,8 @@ class SharedExchange final : public GradientExchange {
         maySharePlaces_(options.gradientAsBucketView) {}
 
   bool layOut(const std::vector<std::size_t>& dense, std::string& why) override {
-    gradients_ = SharedGradients::create(slots_, train::layOut(slots_, dense), compression_, *world_, why);
+    gradients_ =
+        SharedGradients::create(slots_, train::layOut(slots_, dense), compression_, *world_, why);
     hasAllSlots_ = dense.size() == slots_.size();
     return gradients_ != nullptr;
   }

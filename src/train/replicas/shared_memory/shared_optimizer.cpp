@@ -298,7 +298,8 @@ void SharedOptimizer::update(const Run& run, std::size_t array, double scale) {
   const auto at = [&](std::size_t which) { return static_cast<T*>(arrayAt(which, array)); };
   if (const auto* sgd = dynamic_cast<const SGDOptions*>(&options)) {
     T* momentum = sgd->momentum() != 0 ? at(kFirstState) : nullptr;
-    train::update(updateOf(*sgd, run.isFirst), gradient, at(kParameter), momentum, run.begin, run.end);
+    train::update(updateOf(*sgd, run.isFirst), gradient, at(kParameter), momentum, run.begin,
+                  run.end);
     return;
   }
   const auto* adam = dynamic_cast<const AdamOptions*>(&options);
