@@ -84,20 +84,33 @@ def main():
     headers = [path for path in tracked("include") if len(path.parts) > 3]
     folders = sorted({path.parent for path in headers})
     alone = [folder for folder in folders if sum(path.parent == folder for path in headers) == 1]
-    longest = max((len(lines_of(path)), str(path)) for path in tracked("src", "include", "tools", "python"))
-    internal = [file for space, _, file in types() if space == "steptape" and file.suffix == ".h" and file.parts[0] == "src"]
+    longest = max(
+        (len(lines_of(path)), str(path)) for path in tracked("src", "include", "tools", "python")
+    )
+    internal = [
+        file
+        for space, _, file in types()
+        if space == "steptape" and file.suffix == ".h" and file.parts[0] == "src"
+    ]
     flat = [name for space, name, _ in types() if space == "steptape::detail"]
     districts = {path.parts[1] for path in tracked("src")}
-    readmes = {str(path.relative_to(ROOT)): len(lines_of(path.relative_to(ROOT))) for path in (ROOT / "src").glob("*/README.md")}
+    members, fattest = fattest_class()
+    readme = max(len(lines_of(path)) for path in (ROOT / "src").glob("*/README.md"))
     rows = {
         "folders directly under src; edges between them": f"{len(districts)}; {len(edges())}",
-        "public headers; folders of them; folders with one header": f"{len(headers)}; {len(folders)}; {len(alone)}",
+        "public headers; folders of them; folders with one header": (
+            f"{len(headers)}; {len(folders)}; {len(alone)}"
+        ),
         "longest file": f"{longest[0]} lines, {longest[1]}",
-        "class with the most data members": f"{fattest_class()[0]}, {fattest_class()[1]}",
+        "class with the most data members": f"{members}, {fattest}",
         "internal types in steptape; in one flat detail": f"{len(internal)}; {len(flat)}",
-        "lines of C++ in src, include, tools, python, benchmarks": count_lines("src", "include", "tools", "python", "benchmarks"),
+        "lines of C++ in src, include, tools, python, benchmarks": (
+            count_lines("src", "include", "tools", "python", "benchmarks")
+        ),
         "lines of C++ in tests": count_lines("tests"),
-        "lines of docs/architecture.md; of the longest README of a district": f"{len(lines_of('docs/architecture.md'))}; {max(readmes.values())}",
+        "lines of docs/architecture.md; of the longest README of a district": (
+            f"{len(lines_of('docs/architecture.md'))}; {readme}"
+        ),
     }
     for name, value in rows.items():
         print(f"{name:68} {value}")
