@@ -285,20 +285,14 @@ void TagCheck::takeClips(const std::string& tag, const event::Value& value, TagS
 }
 
 /// Reports that a repeated point costs others at its step in the Python loader.
-void TagCheck::takeRepeat(const std::string& tag, std::int64_t step, bool isRepeated,
-                          TagState* state, const FindingPlace& place) {
-  if (!isRepeated) {
-    state->hasOthersAtStep = state->lastStep == step;
-  } else if (state->hasOthersAtStep && !hasRestarts_ && lastStep_ && step < *lastStep_) {
-    state->hasOthersAtStep = false;
-    const CheckRule rule{"step-goes-back", ReaderEffect::kNone, ReaderEffect::kLoss};
-    findings_->addForTag(rule, place, tag, [&] {
-      return "got step " + std::to_string(step) + " after step " + std::to_string(*lastStep_) +
-             " of another tag; expected a greater one: the Python loader drops what was written "
-             "before at step " +
-             std::to_string(step) + " and later, as the file names no version";
-    });
-  }
+void TagCheck::reportRepeat(const std::string& tag, std::int64_t step, const FindingPlace& place) {
+  const CheckRule rule{"step-goes-back", ReaderEffect::kNone, ReaderEffect::kLoss};
+  findings_->addForTag(rule, place, tag, [&] {
+    return "got step " + std::to_string(step) + " after step " + std::to_string(*lastStep_) +
+           " of another tag; expected a greater one: the Python loader drops what was written "
+           "before at step " +
+           std::to_string(step) + " and later, as the file names no version";
+  });
 }
 
 void TagCheck::takePoint(const std::string& tag, std::int64_t step, std::optional<double> number,
@@ -306,11 +300,17 @@ void TagCheck::takePoint(const std::string& tag, std::int64_t step, std::optiona
   // A repeated point is shown. Metrics of hyperparameters repeat the end of a curve.
   const bool isRepeated = number && state->lastStep == step && isSame(number, state->lastNumber);
   const bool isBack = state->lastStep && step <= *state->lastStep && !isRepeated;
-  const bool isPurged = isBack && !hasRestarts_ && lastStep_ && step < *lastStep_;
+  // Without restart events, the Python loader drops the tag's points from this step on.
+  const bool drops = !hasRestarts_ && lastStep_ && step < *lastStep_;
+  const bool isPurged = isBack && drops;
   if (isPurged) {
     eraseFrom(step, &state->blobSteps);
   }
-  takeRepeat(tag, step, isRepeated, state, place);
+  if (!isRepeated) {
+    state->hasOthersAtStep = state->lastStep == step;
+  } else if (drops && std::exchange(state->hasOthersAtStep, false)) {
+    reportRepeat(tag, step, place);
+  }
   const bool isHidden = hasStep(state->blobSteps, step);
   if (isBack || isHidden) {
     const bool isDuplicate = !isBack || step == *state->lastStep;

@@ -83,8 +83,7 @@ class TagCheck {
   void takeBlobName(const std::string& tag, const FindingPlace& place);
   static bool isSettled(const TagState& state);
   void settle(const std::string& tag, TagState* state, const FindingPlace& place);
-  void takeRepeat(const std::string& tag, std::int64_t step, bool isRepeated, TagState* state,
-                  const FindingPlace& place);
+  void reportRepeat(const std::string& tag, std::int64_t step, const FindingPlace& place);
   void takePoint(const std::string& tag, std::int64_t step, std::optional<double> number,
                  TagState* state, const FindingPlace& place);
   void takeLayout(const event::Value& value, const FindingPlace& place);

@@ -121,8 +121,7 @@ bool beginsWithACallThatOutlastsIt(const TraceStep& step, const std::vector<Trac
   const auto behind = std::find_if(near, spans.end(),
                                    [&](const TraceSpan& span) { return span.start > step.start; });
   return std::any_of(near, behind, [&](const TraceSpan& span) {
-    return span.start + span.duration > step.start + step.duration &&
-           names[span.name].category == kPythonCategory;
+    return endOf(span) > step.start + step.duration && names[span.name].category == kPythonCategory;
   });
 }
 
