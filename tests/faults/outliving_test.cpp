@@ -51,7 +51,7 @@ TEST_P(Outliving, MpiIsAnErrorForWhatNeedsTheOtherRanks) {
 }
 
 TEST_P(Outliving, NeedsNoLauncher) {
-  const JobEnd end = run(STEPTAPE_MPI_ENV, "mpi=own");
+  const JobEnd end = run(STEPTAPE_MPI_ENV " STEPTAPE_LAUNCHER=mpi", "mpi=own");
   EXPECT_EQ(end.exitCode, 0) << end.output;
   EXPECT_THAT(end.output, HasSubstr("rank 0 is done"));
   job_.expectWholeEventFiles();
