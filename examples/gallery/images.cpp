@@ -120,5 +120,4 @@ void logVideos(steptape::SummaryWriter& writer) {
   }
   const steptape::TensorView video(frames.data(), {1, kFrames, 3, kSize, kSize});  // NTCHW
   writer.addVideo("rings", video, 0, {.fps = 12});
-  writer.addVideo("rings as GIF", video, 0, {.fps = 12, .format = steptape::VideoFormat::kGif});
 }

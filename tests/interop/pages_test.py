@@ -99,7 +99,7 @@ class Pages(GalleryCase):
     def test_images_shows_images_grids_boxes_and_videos(self):
         self.show("images", tags="julia|batch|sizes|boxes|rings")
         self.assert_image_sizes("tf-image-loader >> img", "256x256", "512x192", "64x64",
-                                "160x160", "320x200", "96x96", "96x96")
+                                "160x160", "320x200", "96x96")
 
     def test_audio_plays(self):
         self.show("audio", "chirp", "fifth")

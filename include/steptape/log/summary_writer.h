@@ -250,9 +250,8 @@ class STEPTAPE_EXPORT SummaryWriter {
     addFigures(tag, std::move(captured), step, options);
   }
 
-  /// Records a video, which TensorBoard's image page plays: an animated PNG, or a GIF by option. A
-  /// batch becomes one grid, as in tensorboardX: 2 videos side by side, 4 in a square, 8 in two
-  /// rows.
+  /// Records a video as an animated PNG, which TensorBoard's image page plays. A batch becomes one
+  /// grid, as in tensorboardX: 2 videos side by side, 4 in a square, 8 in two rows.
   ///
   /// @shape  "NTCHW" (default) or another order of these letters; without 'N' one video, without
   ///         'C' gray. 1, 3 or 4 channels; none empty; any strides.

@@ -133,12 +133,6 @@ struct BoxOptions {
   std::vector<std::array<std::uint8_t, 3>> colors = {};
 };
 
-/// The file format of a video; TensorBoard's image page plays both.
-enum class VideoFormat {
-  kApng,  ///< Animated PNG: true color, lossless.
-  kGif,   ///< 256 colors a frame; for viewers without animated PNG.
-};
-
 /// Options of addVideo().
 struct VideoOptions {
   std::optional<double> wallTime = std::nullopt;
@@ -148,7 +142,6 @@ struct VideoOptions {
   /// video, without 'C' it is gray.
   std::string dataFormat = "NTCHW";
   double fps = 4;  ///< Frames per second, 0.01 to 1000.
-  VideoFormat format = VideoFormat::kApng;
 };
 
 /// The sample format of a WAV file.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
-#include <utility>
 
 #include "steptape/log/summary_writer.h"
 
@@ -29,12 +28,10 @@ void SummaryWriter::addVideo(std::string_view tag, const TensorView& frames, std
   core_->addValue(step, options.wallTime, detail::log::capturedBytes(frames),
                   [name, captured, options](ValueForm form) {
                     const auto taken = captured();
-                    std::string file = options.format == VideoFormat::kGif
-                                           ? detail::values::encodeGif(*taken, options.fps)
-                                           : detail::values::encodeApng(*taken, options.fps);
-                    return detail::values::imageValue(name, taken->width, taken->height,
-                                                      std::move(file),
-                                                      detail::log::namesOf(options), form);
+                    return detail::values::imageValue(
+                        name, taken->width, taken->height,
+                        detail::values::encodeApng(*taken, options.fps),
+                        detail::log::namesOf(options), form);
                   });
 }
 

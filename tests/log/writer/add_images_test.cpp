@@ -129,16 +129,6 @@ TEST_F(AddImages, WritesAVideoAsAnAnimatedPng) {
                      encodeApng(detail::values::videoFrames(bytes({2, 3, 3, 4, 5}), "NTCHW"), 8)}));
 }
 
-TEST_F(AddImages, WritesAVideoAsAGif) {
-  VideoOptions options;
-  options.format = VideoFormat::kGif;
-  options.dataFormat = "THW";
-  writer_.addVideo("clip", bytes({3, 4, 5}), 7, options);
-  EXPECT_EQ(
-      written("clip"),
-      (Strings{"5", "4", encodeGif(detail::values::videoFrames(bytes({3, 4, 5}), "THW"), 4)}));
-}
-
 TEST_F(AddImages, RejectsAVideoWithoutTime) {
   VideoOptions options;
   options.fps = 0;

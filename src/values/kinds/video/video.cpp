@@ -36,11 +36,7 @@ ImageLayout checkedLayout(const TensorView& video, std::string_view dataFormat) 
 
 void checkVideo(const TensorView& video, const VideoOptions& options) {
   checkFps(options.fps);
-  const ImageLayout layout = checkedLayout(video, options.dataFormat);
-  if (options.format == VideoFormat::kGif) {
-    const TileGrid grid = gridOf(layout.images.size);
-    checkGifSize(layout.columns.size * grid.columns, layout.rows.size * grid.rows);
-  }
+  checkedLayout(video, options.dataFormat);
 }
 
 Frames videoFrames(const TensorView& video, std::string_view dataFormat) {

@@ -59,17 +59,4 @@ STEPTAPE_EXPORT Frames videoFrames(const TensorView& video, std::string_view dat
 /// @source  PNG (Third Edition), 11.3.6 "Animation information".
 STEPTAPE_EXPORT std::string encodeApng(const Frames& frames, double fps);
 
-/// Compresses frames to an animated GIF that repeats forever.
-///
-/// A frame of at most 256 colors keeps them; in other frames, median cut merges similar colors.
-/// Durations are rounded to hundredths of a second such that their sum never drifts: at 8 frames
-/// per second, frames last 13, 12, 13, 12, ... Browsers slow down animations above 50 frames per
-/// second. Alpha becomes opaque or transparent.
-///
-/// @throws  Error(kInvalidArgument) as encodeApng(), and for sides above 65535 pixels.
-/// @threads Thread-safe.
-/// @cost    20 to 40 ns per changed pixel. Meant for a background thread.
-/// @source  CompuServe, "Graphics Interchange Format", version 89a.
-STEPTAPE_EXPORT std::string encodeGif(const Frames& frames, double fps);
-
 }  // namespace steptape::detail::values

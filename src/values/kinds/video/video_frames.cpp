@@ -26,13 +26,6 @@ void checkFps(double fps) {
   }
 }
 
-void checkGifSize(std::int64_t width, std::int64_t height) {
-  if (width > UINT16_MAX || height > UINT16_MAX) {
-    base::reject("a GIF of " + std::to_string(width) + " x " + std::to_string(height) + " pixels",
-                 "at most 65535 pixels to a side");
-  }
-}
-
 void checkFrames(const Frames& frames, double fps) {
   checkFps(fps);
   checkPngSize(frames.width, frames.height, frames.channels);

@@ -20,8 +20,6 @@ struct Area {
 void checkFrames(const Frames& frames, double fps);
 /// @throws Error(kInvalidArgument) unless `fps` is from 0.01 to 1000.
 void checkFps(double fps);
-/// @throws Error(kInvalidArgument) if a side does not fit GIF's 16 bits.
-void checkGifSize(std::int64_t width, std::int64_t height);
 
 Area wholeArea(const Frames& frames);
 /// Returns the smallest rectangle that holds every pixel in which frame `i` differs from the
