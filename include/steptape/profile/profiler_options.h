@@ -102,8 +102,8 @@ struct ProfilerOptions {
   ///     <logDir>/plugins/profile/<time>/<host>.xplane.pb       for XProf; xplane
   ///     <logDir>/profile/events.out.tfevents...                as in `writer`, unless that is set
   std::string logDir;
-  bool chromeTrace = true;     ///< See writeChromeTrace().
-  bool perfettoTrace = false;  ///< A third of the bytes of chromeTrace. See writePerfettoTrace().
+  bool chromeTrace = true;     ///< The default format. See writeChromeTrace().
+  bool perfettoTrace = false;  ///< In a third of the bytes, as well. See writePerfettoTrace().
   bool xplane = true;          ///< See writeXPlane().
 
   /// If set, each finished window is logged here by writeOpStats() and writeTraceSummary(), with

@@ -159,7 +159,7 @@ void addAutopsyCommand(CLI::App* app, int* exitCode) {
       "Examples:\n"
       "  steptape autopsy runs/demo\n"
       "  steptape autopsy collected --markdown report.md\n"
-      "  steptape autopsy runs/demo --trace last_seconds.pftrace.gz\n"
+      "  steptape autopsy runs/demo --trace last_seconds.json.gz\n"
       "  steptape autopsy --all --json");
   command->callback([arguments, exitCode] {
     checkReportOptions(*arguments);
@@ -191,7 +191,7 @@ void addDumpCommand(CLI::App* app, int* exitCode) {
       "\n"
       "Examples:\n"
       "  steptape dump 20913\n"
-      "  steptape dump runs/demo --trace now.pftrace.gz\n"
+      "  steptape dump runs/demo --trace now.json.gz\n"
       "  steptape dump runs/demo --json");
   command->callback([arguments, exitCode] {
     checkReportOptions(*arguments);

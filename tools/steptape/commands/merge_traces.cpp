@@ -124,7 +124,6 @@ void addMergeTracesCommand(CLI::App* app, int* exitCode) {
       "\n"
       "Examples:\n"
       "  steptape merge-traces runs/demo --output merged.json.gz\n"
-      "  steptape merge-traces runs/demo --output merged.pftrace.gz\n"
       "  steptape merge-traces rank0.json rank1.json --output merged.json.gz --align step\n"
       "  steptape merge-traces traces/*.pt.trace.json.gz --output m.json.gz --align step --step "
       "12");
