@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logs the graph of a TorchScript file that Python has saved, and of an eager module that computes
-// the same: traced in LOGDIR/traced, recorded in LOGDIR/recorded.
+// Logs the graph of a TorchScript file that Python has saved, and in LOGDIR/eager that of an eager
+// module that computes the same.
 //
 //   peer_graph_writer MODULE LOGDIR
 
@@ -31,12 +31,10 @@ struct Net : torch::nn::Module {
   }
 };
 
-void logEager(const std::string& directory, bool trace, const torch::Tensor& input) {
+void logEager(const std::string& directory, const torch::Tensor& input) {
   Net net;
-  steptape::GraphOptions options;
-  options.trace = trace;
   steptape::SummaryWriter writer(directory);
-  writer.addGraph(net, input, options);
+  writer.addGraph(net, input);
   writer.close().throwIfError();
 }
 
@@ -54,8 +52,7 @@ int main(int argc, char** argv) {
     steptape::SummaryWriter writer(directory);
     writer.addGraph(module, input);
     writer.close().throwIfError();
-    logEager(directory + "/traced", true, input);
-    logEager(directory + "/recorded", false, input);
+    logEager(directory + "/eager", input);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "peer_graph_writer: %s\n", error.what());
     return 1;

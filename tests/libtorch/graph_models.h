@@ -12,7 +12,6 @@
 
 #include "steptape/process/zone.h"
 
-#include <torch/csrc/jit/frontend/tracer.h>
 #include <torch/torch.h>
 
 namespace steptape {
@@ -144,16 +143,6 @@ struct ZonedBlockImpl : BlockImpl {
   }
 };
 TORCH_MODULE(ZonedBlock);
-
-/// Throws if it is traced.
-struct Untraceable : LeNet {
-  torch::Tensor forward(const torch::Tensor& x) {
-    if (torch::jit::tracer::isTracing()) {
-      throw std::runtime_error("this model does not like to be traced");
-    }
-    return LeNet::forward(x);
-  }
-};
 
 /// Fails for every input.
 struct Failing : torch::nn::Module {

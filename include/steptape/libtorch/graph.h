@@ -35,12 +35,12 @@ class Module;
 //   writer.addGraph(net, std::make_tuple(image, mask));          // net.forward(image, mask)
 //   writer.addGraph(torch::jit::load("net.pt"), torch::ones({1, 3, 32, 32}));
 //
-// LibTorch's tracer traces an eager module. forward() runs once, in the module's current mode
-// (train() or eval()), on copies of the input, and twice more for measurement. Afterwards the
-// previous state is restored: buffers such as the running statistics of BatchNorm, gradients,
-// train() flags, grad mode, and the random generators of the devices of model and input. Other
-// effects of forward() remain: in-place assignments to parameters, generators and counters of its
-// own.
+// The operators that an eager module calls are recorded. forward() runs once, in the module's
+// current mode (train() or eval()), on copies of the input, and twice more for measurement.
+// Afterwards the previous state is restored: buffers such as the running statistics of BatchNorm,
+// gradients, train() flags, grad mode, and the random generators of the devices of model and input.
+// Other effects of forward() remain: in-place assignments to parameters, generators and counters of
+// its own.
 //
 // Scopes are the module tree, each level "name[Type]". An operator belongs to the module whose
 // parameters it reads. An operator without parameters belongs to the deepest scope that its
@@ -51,21 +51,13 @@ class Module;
 // Constants that are numbers, strings or lists of them are attributes of the operator that reads
 // them. Only shape and type of constant tensors are kept.
 //
-// Steptape records the operators of one forward pass instead if GraphOptions::trace is false, if
-// the tracer fails, or if LibTorch has no tracer. If it failed, Graph::description says why. The
-// recorded graph has the same nodes, names, scopes, edges, shapes and attributes, except:
-//
-//   - A write through a view, such as cache[0].copy_(x), has edges to later readers of the whole
-//     tensor. An operator that returns nothing has edges to readers of the tensor that it wrote.
-//     The tracer loses both.
-//   - x.data() is x. The tracer makes it a constant.
-//   - A torch::autograd::Function that computes without operators is a node, with edges from its
-//     inputs that require gradients. The tracer loses them.
-//   - Casts that autocast inserts are not shown.
-//   - An operator has the name that forward() calls: "aten::concat", where the tracer writes
-//     "aten::cat".
-//
-// Neither way shows operators whose results affect no output and no buffer.
+// The result of an operator is known by its elements. A write through a view, such as
+// cache[0].copy_(x), therefore has edges to later readers of the whole tensor, an operator that
+// returns nothing has edges to readers of the tensor that it wrote, and x.data() is x. A
+// torch::autograd::Function that computes without operators is a node, with edges from its inputs
+// that require gradients. Casts that autocast inserts are not shown, and neither are operators
+// whose results affect no output and no buffer. If forward() returns no tensor that TensorTree
+// finds, all operators are shown, and Graph::description says so.
 
 namespace steptape {
 namespace detail::libtorch {

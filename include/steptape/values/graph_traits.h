@@ -22,10 +22,6 @@ struct GraphOptions {
   /// The time of one call of each operator, such as "aten::conv2d"; operatorTimes() computes it
   /// from a profile. If it is not empty, it replaces the measurement.
   std::map<std::string, std::chrono::nanoseconds> operatorTimes = {};
-  /// Whether to use LibTorch's tracer for an eager module if it supports the module. If false, the
-  /// operators of one forward pass are recorded; `<steptape/libtorch/graph.h>` lists the
-  /// differences.
-  bool trace = true;
 };
 
 /// Lets addGraph(model, input) take a model type:

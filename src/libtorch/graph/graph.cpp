@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steptape/libtorch/graph.h"
 
+#include <algorithm>
 #include <exception>
-#include <optional>
 
 #include "steptape/base/error.h"
 
@@ -11,9 +11,9 @@
 #include "libtorch/graph/graph_record.h"
 #include "libtorch/graph/graph_scopes.h"
 #include "libtorch/graph/graph_script.h"
-#include "libtorch/graph/graph_trace.h"
 #include "libtorch/graph/model_state.h"
 
+#include <ATen/TracerMode.h>
 #include <c10/util/Exception.h>
 
 namespace steptape::detail::libtorch {
@@ -30,7 +30,7 @@ std::string messageOf(const std::exception& error) {
 }
 
 void requireNotTracing(const Scope& model) {
-  if (isTracing()) {
+  if (at::tracer::impl::is_dispatch_enabled()) {
     throw Error(ErrorCode::kFailedPrecondition,
                 "addGraph: " + model.front() + ": cannot be called while LibTorch is tracing");
   }
@@ -80,18 +80,6 @@ class EagerPasses {
   void run(const Pass& pass) const {
     const std::vector<at::Tensor> copies = copiesOf(inputs_);
     runAndRestore(*model_.root, tree_, inputs_, [&] { pass(copies); });
-  }
-
-  /// Returns the traced graph. Unset if tracing fails; `*why` is then the tracer's error.
-  std::optional<GraphDraft> traced(std::string* why) const {
-    try {
-      GraphDraft draft;
-      run([&](const auto& inputs) { draft = tracedGraph(model_, tree_, inputs); });
-      return draft;
-    } catch (const std::exception& error) {
-      *why = messageOf(error);
-      return std::nullopt;
-    }
   }
 
   GraphDraft recorded() const {
@@ -156,18 +144,13 @@ event::Graph graphOf(const EagerModel& model, const GraphOptions& options) {
   const ModelTree tree = modelTree(*model.root);
   requireNotTracing(tree.root);
   const EagerPasses passes(model, tree);
-  std::string whyNotTraced;
-  std::optional<GraphDraft> traced;
-  if (options.trace && hasTracer()) {
-    traced = passes.traced(&whyNotTraced);
-  }
-  GraphDraft draft = traced ? std::move(*traced) : passes.recorded();
+  GraphDraft draft = passes.recorded();
   event::Graph graph = finished(&draft);
-  if (!whyNotTraced.empty()) {
+  if (std::none_of(draft.nodes.begin(), draft.nodes.end(),
+                   [](const DraftNode& node) { return node.kind == DraftNode::Kind::kOutput; })) {
     describe(&graph,
-             "This graph holds the operators of one forward pass, since LibTorch could not trace "
-             "the model:\n\n    " +
-                 whyNotTraced);
+             "This graph has no outputs and shows every operator of the forward pass, since "
+             "forward() returned nothing that TensorTree knows to hold a tensor.");
   }
   measure(draft, options, &graph,
           [&] { passes.run([&](const auto& inputs) { model.forward(inputs); }); });

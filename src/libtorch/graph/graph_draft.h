@@ -47,8 +47,8 @@ struct DraftNode {
   std::vector<std::pair<std::string, event::GraphAttribute>> attributes;
 };
 
-/// A graph before its operators have scopes: the common result of tracing, TorchScript and
-/// recording. A node comes after those that it reads.
+/// A graph before its operators have scopes: the common result of TorchScript and recording. A node
+/// comes after those that it reads.
 struct GraphDraft {
   Scope root;  ///< The model itself.
   std::vector<DraftNode> nodes;

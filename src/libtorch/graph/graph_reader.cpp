@@ -60,10 +60,7 @@ GraphReader::Meaning GraphReader::Meaning::constant(c10::IValue value) {
   return meaning;
 }
 
-GraphReader::GraphReader(const ModelTree& tree,
-                         const std::unordered_map<std::string, std::size_t>& tensorPaths,
-                         Place place)
-    : tree_(tree), tensorPaths_(tensorPaths), place_(std::move(place)) {
+GraphReader::GraphReader(const ModelTree& tree) : tree_(tree) {
   draft_.root = tree.root;
   // Adds all parameters, whether read or not, because an unused one is worth seeing. Buffers are
   // added when they are read.
@@ -148,8 +145,10 @@ DraftEdge GraphReader::append(DraftNode node) {
 }
 
 DraftNode GraphReader::placed(jit::Node& source, DraftNode node) {
-  place_(source, &node);
-  node.zones.insert(node.zones.end(), control_.begin(), control_.end());
+  const jit::ScopePtr scope = source.scope();
+  const bool isRoot = !scope || scope->isRoot();
+  node.scope = tree_.scopes.at(isRoot ? "" : scope->name().toUnqualString());
+  node.zones = control_;
   return node;
 }
 
@@ -212,9 +211,9 @@ void GraphReader::readAttribute(jit::Node& node) {
   Meaning attribute;
   attribute.kind = MeaningKind::kObject;
   attribute.path = treePath(object.path, node.s(c10::attr::name));
-  const auto tensor = tensorPaths_.find(attribute.path);
+  const auto tensor = tree_.byPath.find(attribute.path);
   define(node.output(),
-         tensor == tensorPaths_.end() ? std::move(attribute) : parameter(tensor->second));
+         tensor == tree_.byPath.end() ? std::move(attribute) : parameter(tensor->second));
 }
 
 void GraphReader::readPacking(jit::Node& node, MeaningKind kind) {

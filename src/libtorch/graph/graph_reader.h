@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -20,8 +19,8 @@ struct Value;
 
 namespace steptape::detail::libtorch {
 
-/// Reads LibTorch's graphs as data flow: skips nodes that only pack, unpack or look up values, and
-/// turns constants into attributes of their readers.
+/// Reads TorchScript's graphs as data flow: skips nodes that only pack, unpack or look up values,
+/// and turns constants into attributes of their readers.
 class GraphReader {
  public:
   /// The information about a value before the model runs.
@@ -38,17 +37,9 @@ class GraphReader {
     std::string path;               ///< kObject: path of a module, "" for the model itself
   };
 
-  /// Sets scope and zones of a new operator.
-  using Place = std::function<void(torch::jit::Node& source, DraftNode* node)>;
+  explicit GraphReader(const ModelTree& tree);
 
-  /// @param tensorPaths Indices into `tree.tensors` by the path under which the graph refers to
-  ///                    them.
-  GraphReader(const ModelTree& tree,
-              const std::unordered_map<std::string, std::size_t>& tensorPaths, Place place);
-
-  /// Appends an input, and returns its meaning in the graph.
-  Meaning addInput(const std::string& name, const at::Tensor& tensor);
-  /// Does the same for all tensors in `argument`.
+  /// Appends the tensors in `argument` as inputs, and returns its meaning in the graph.
   Meaning addInputs(const std::string& name, const c10::IValue& argument);
   void define(torch::jit::Value* value, Meaning meaning);
   void read(torch::jit::Block& block);
@@ -57,6 +48,7 @@ class GraphReader {
   GraphDraft take() { return std::move(draft_); }
 
  private:
+  Meaning addInput(const std::string& name, const at::Tensor& tensor);
   const Meaning& meaningOf(torch::jit::Value* value);
   void readNode(torch::jit::Node& node);
   void readAttribute(torch::jit::Node& node);
@@ -76,8 +68,6 @@ class GraphReader {
   DraftEdge append(DraftNode node);
 
   const ModelTree& tree_;
-  const std::unordered_map<std::string, std::size_t>& tensorPaths_;
-  const Place place_;
   GraphDraft draft_;
   std::unordered_map<const torch::jit::Value*, Meaning> meanings_;
   std::unordered_map<std::size_t, std::size_t> nodeOfTensor_;

@@ -222,8 +222,7 @@ class GraphRecorder final : public OpListener {
     return false;
   }
 
-  /// Removes operators on which neither outputs nor tensors that outlive the pass depend, like the
-  /// tracer.
+  /// Removes operators on which neither outputs nor tensors that outlive the pass depend.
   void removeUnneeded() {
     std::vector<bool> kept = ancestors(draft_, needed_);
     for (std::size_t i = 0; i < kept.size(); ++i) {

@@ -11,8 +11,7 @@
 namespace steptape::detail::libtorch {
 
 /// Runs an eager model once, and connects the operators that it calls by the elements that they
-/// read and write. Needs no tracer. <steptape/libtorch/graph.h> lists the differences from
-/// tracedGraph().
+/// read and write.
 ///
 /// @param inputs Tensors of the forward pass, one for each of `model.inputs`.
 /// @throws exceptions of forward().

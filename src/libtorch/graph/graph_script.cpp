@@ -151,12 +151,7 @@ std::shared_ptr<jit::Graph> graphWithShapes(const std::shared_ptr<jit::Graph>& g
 GraphDraft scriptGraph(jit::Graph& graph, const ModelTree& tree,
                        const std::vector<std::string>& argumentNames,
                        const std::vector<c10::IValue>& arguments) {
-  const auto place = [&](jit::Node& source, DraftNode* node) {
-    const jit::ScopePtr scope = source.scope();
-    const bool isRoot = !scope || scope->isRoot();
-    node->scope = tree.scopes.at(isRoot ? "" : scope->name().toUnqualString());
-  };
-  GraphReader reader(tree, tree.byPath, place);
+  GraphReader reader(tree);
   GraphReader::Meaning self;
   self.kind = GraphReader::Meaning::Kind::kObject;
   reader.define(graph.inputs()[0], self);

@@ -46,8 +46,9 @@ class OpListener {
 };
 
 /// Reports to `listener` each operator that `pass` calls on this thread, at the level at which
-/// LibTorch's tracer records them. Skips operators called by other operators, unless the tracer
-/// looks into those, and operators that neither return a tensor nor write to one.
+/// LibTorch's tracer records them, as graphs of PyTorch show them. Skips operators called by other
+/// operators, unless the tracer looks into those, and operators that neither return a tensor nor
+/// write to one.
 ///
 /// @throws exceptions of `pass`, or else the first exception of the listener, which then receives
 ///         no more operators.
