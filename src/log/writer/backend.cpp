@@ -10,9 +10,9 @@
 #include <thread>
 #include <utility>
 
+#include "base/fork_handlers.h"
 #include "log/writer/run_place.h"
 #include "log/writer/terminate_handler.h"
-#include "process/blackbox/process_box.h"
 
 namespace steptape::detail::log {
 namespace {
@@ -37,8 +37,13 @@ std::atomic<Backend*> Backend::current_{nullptr};
 
 Backend& Backend::instance() {
   static const bool kPrepared = [] {
-    process::ProcessBox::prepareFork();
-    pthread_atfork(&beforeFork, &afterForkInParent, &afterForkInChild);
+    static constexpr base::ForkHandlers kHandlers{
+        []() -> base::Mutex* {
+          Backend* const backend = current_.load(std::memory_order_acquire);
+          return backend != nullptr ? &backend->mutex_ : nullptr;
+        },
+        &afterForkInChild};
+    base::addForkHandlers(base::ForkOrder::kWriters, kHandlers);
     callBeforeTerminate([] { instance().flushAllBeforeAbort(); });
     return true;
   }();
@@ -562,18 +567,6 @@ void Backend::forget(Run* run) {
                               [run](const Client& client) { return client.run.get() == run; }));
   if (clients_.empty()) {
     log_.close();
-  }
-}
-
-void Backend::beforeFork() {
-  if (Backend* const backend = current_.load(std::memory_order_acquire)) {
-    backend->mutex_.lock();
-  }
-}
-
-void Backend::afterForkInParent() {
-  if (Backend* const backend = current_.load(std::memory_order_acquire)) {
-    backend->mutex_.unlock();
   }
 }
 

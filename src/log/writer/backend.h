@@ -129,9 +129,7 @@ class Backend {
   void answer(PendingRequest* request);
   void forget(Run* run);
 
-  // The lock is held from one call to the next, across the fork, which the analysis cannot follow.
-  static void beforeFork() STEPTAPE_THREAD_ANNOTATION(no_thread_safety_analysis);
-  static void afterForkInParent() STEPTAPE_THREAD_ANNOTATION(no_thread_safety_analysis);
+  // Called with the lock, which the analysis cannot follow.
   static void afterForkInChild() STEPTAPE_THREAD_ANNOTATION(no_thread_safety_analysis);
 
   static std::atomic<Backend*> current_;

@@ -11,7 +11,6 @@
 #include <iterator>
 #include <map>
 #include <new>
-#include <pthread.h>
 #include <set>
 #include <string_view>
 #include <sys/file.h>
@@ -22,6 +21,7 @@
 #include <vector>
 
 #include "base/file_descriptor.h"
+#include "base/fork_handlers.h"
 #include "base/loop_thread.h"
 #include "base/mutex.h"
 #include "base/text.h"
@@ -224,21 +224,17 @@ struct DirectoryLock::Registry {
   std::unique_ptr<base::LoopThread> thread STEPTAPE_GUARDED_BY(mutex);
 
   static Registry& instance() {
+    static constexpr base::ForkHandlers kHandlers{[] { return &instance().mutex; },
+                                                  &afterForkInChild};
     static Registry* const kRegistry = [] {
-      pthread_atfork(&beforeFork, &afterForkInParent, &afterForkInChild);
+      base::addForkHandlers(base::ForkOrder::kDirectoryLocks, kHandlers);
       return new Registry;
     }();
     return *kRegistry;
   }
 
-  // The mutex is held from one call to the next, across the fork, which the analysis cannot follow.
-  static void beforeFork() STEPTAPE_THREAD_ANNOTATION(no_thread_safety_analysis) {
-    instance().mutex.lock();
-  }
-  static void afterForkInParent() STEPTAPE_THREAD_ANNOTATION(no_thread_safety_analysis) {
-    instance().mutex.unlock();
-  }
-  /// The child must not keep the locks of a parent that dies.
+  /// The child must not keep the locks of a parent that dies. Called with the mutex, which the
+  /// analysis cannot follow.
   static void afterForkInChild() STEPTAPE_THREAD_ANNOTATION(no_thread_safety_analysis) {
     Registry& registry = instance();
     for (const auto& [key, held] : registry.held) {
@@ -248,7 +244,6 @@ struct DirectoryLock::Registry {
     registry.locks.clear();
     registry.underWay.clear();
     registry.thread.reset();  // waits for nothing: the thread is in the parent
-    registry.mutex.unlock();
   }
 
   /// Without the mutex, since a file system can hang.

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
-#include <pthread.h>
 #include <random>
 #include <set>
 #include <string_view>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "base/directory_entries.h"
+#include "base/fork_handlers.h"
 #include "base/mutex.h"
 
 namespace steptape::detail::process {
@@ -36,20 +36,10 @@ struct BoxesOfProcess {
   std::set<std::uint64_t> numbers STEPTAPE_GUARDED_BY(mutex);
 };
 
-BoxesOfProcess& boxes();
-
-// The lock is held from one call to the next, which the analysis cannot follow.
-void lockBoxes() STEPTAPE_THREAD_ANNOTATION(no_thread_safety_analysis) {
-  boxes().mutex.lock();
-}
-void unlockBoxes() STEPTAPE_THREAD_ANNOTATION(no_thread_safety_analysis) {
-  boxes().mutex.unlock();
-}
-
 BoxesOfProcess& boxes() {
+  static constexpr base::ForkHandlers kHandlers{[] { return &boxes().mutex; }, nullptr};
   static auto* const kBoxes = [] {
-    // A child made by fork() must not find the lock held by a thread that it does not have.
-    pthread_atfork(&lockBoxes, &unlockBoxes, &unlockBoxes);
+    base::addForkHandlers(base::ForkOrder::kBoxes, kHandlers);
     return new BoxesOfProcess;
   }();
   return *kBoxes;
@@ -129,10 +119,6 @@ std::shared_ptr<ProcessBox> ProcessBox::acquire(Status* why) {
   std::shared_ptr<ProcessBox> box(new ProcessBox(std::move(name), header, std::move(id)));
   boxes().current = box;
   return box;
-}
-
-void ProcessBox::prepareFork() {
-  static_cast<void>(boxes());
 }
 
 ProcessBox::~ProcessBox() = default;

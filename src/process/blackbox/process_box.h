@@ -30,10 +30,6 @@ class STEPTAPE_EXPORT ProcessBox {
   /// @return null if there can be none, with the reason in `*why`.
   static std::shared_ptr<ProcessBox> acquire(Status* why);
 
-  /// Makes fork() take the lock of this class after those whose holders call acquire(): whoever has
-  /// such a lock calls this before its own pthread_atfork().
-  static void prepareFork();
-
   ~ProcessBox();
   ProcessBox(const ProcessBox&) = delete;
   ProcessBox& operator=(const ProcessBox&) = delete;

@@ -8,13 +8,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <pthread.h>
 #include <string>
 #include <sys/syscall.h>
 #include <tuple>
 #include <unistd.h>
 #include <utility>
 
+#include "base/fork_handlers.h"
 #include "base/mutex.h"
 #include "process/blackbox/crash_handler.h"
 #include "process/blackbox/process_facts.h"
@@ -122,8 +122,9 @@ void StatePage::keep() noexcept {
     }
     if (!keeper().isPrepared) {
       keeper().isPrepared = true;
-      // After those of the box, so that fork() takes the locks in the order of make().
-      pthread_atfork(&beforeFork, &afterForkInParent, &afterForkInChild);
+      static constexpr base::ForkHandlers kHandlers{[] { return &keeper().mutex; },
+                                                    &afterForkInChild};
+      base::addForkHandlers(base::ForkOrder::kState, kHandlers);
       ::on_exit([](int code, void* /*nothing*/) { endAtExit(code); }, nullptr);
     }
     // Never destroyed: other threads may store into it while the process ends.
@@ -530,14 +531,7 @@ void StatePage::endAtExit(int code) noexcept {
   }
 }
 
-void StatePage::beforeFork() noexcept STEPTAPE_THREAD_ANNOTATION(no_thread_safety_analysis) {
-  keeper().mutex.lock();
-}
-
-void StatePage::afterForkInParent() noexcept STEPTAPE_THREAD_ANNOTATION(no_thread_safety_analysis) {
-  keeper().mutex.unlock();
-}
-
+// Called with the lock, which the analysis cannot follow.
 void StatePage::afterForkInChild() noexcept STEPTAPE_THREAD_ANNOTATION(no_thread_safety_analysis) {
   // The child does not have the mapping. The object is not destroyed, for the same reason.
   StatePage* const ofParent = current_.exchange(nullptr, std::memory_order_acq_rel);
@@ -549,7 +543,6 @@ void StatePage::afterForkInChild() noexcept STEPTAPE_THREAD_ANNOTATION(no_thread
   if (keeper().listener != nullptr) {
     keeper().listener(nullptr);
   }
-  keeper().mutex.unlock();
 }
 
 }  // namespace steptape::detail::process

@@ -141,8 +141,6 @@ class STEPTAPE_EXPORT StatePage {
   void fillIdentity();
 
   static void endAtExit(int code) noexcept;
-  static void beforeFork() noexcept;
-  static void afterForkInParent() noexcept;
   static void afterForkInChild() noexcept;
 
   static std::atomic<StatePage*> current_;

@@ -3,11 +3,11 @@
 
 #include <cerrno>
 #include <fcntl.h>
-#include <pthread.h>
 #include <set>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/fork_handlers.h"
 #include "base/mutex.h"
 
 namespace steptape::detail::ranks {
@@ -49,29 +49,22 @@ struct PresenceLock::Registry {
 
   static Registry& instance() {
     // Never destroyed: memory may outlive main().
+    static constexpr base::ForkHandlers kHandlers{[] { return &instance().mutex; },
+                                                  &afterForkInChild};
     static Registry* const kRegistry = [] {
-      pthread_atfork(&beforeFork, &afterForkInParent, &afterForkInChild);
+      base::addForkHandlers(base::ForkOrder::kPresence, kHandlers);
       return new Registry;
     }();
     return *kRegistry;
   }
 
-  // The mutex is held from one call to the next, across the fork, which the analysis cannot follow.
-  static void beforeFork() STEPTAPE_THREAD_ANNOTATION(no_thread_safety_analysis) {
-    instance().mutex.lock();
-  }
-
-  static void afterForkInParent() STEPTAPE_THREAD_ANNOTATION(no_thread_safety_analysis) {
-    instance().mutex.unlock();
-  }
-
+  // Called with the mutex, which the analysis cannot follow.
   static void afterForkInChild() STEPTAPE_THREAD_ANNOTATION(no_thread_safety_analysis) {
     for (PresenceLock* lock : instance().locks) {
       close(lock->descriptor_);
       lock->descriptor_ = -1;
     }
     instance().locks.clear();
-    instance().mutex.unlock();
   }
 };
 
