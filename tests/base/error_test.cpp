@@ -5,6 +5,8 @@
 
 #include "steptape/base/status.h"
 
+#include "base/torch_error_text.h"
+
 #include <gtest/gtest.h>
 
 namespace steptape {
@@ -62,6 +64,14 @@ TEST(Status, ThrowsAFailureAsAnError) {
 
 TEST(Status, DoesNotThrowOnSuccess) {
   EXPECT_NO_THROW(Status().throwIfError());
+}
+
+TEST(TorchErrorText, HasNoStackFrames) {
+  using detail::base::torchErrorText;
+  EXPECT_EQ(torchErrorText("no such device\nException raised from f at x.cpp:1 (most recent call "
+                           "first):\nframe #0: f() + 0x1\n"),
+            "no such device");
+  EXPECT_EQ(torchErrorText("disk full: a\nb"), "disk full: a\nb");
 }
 
 }  // namespace

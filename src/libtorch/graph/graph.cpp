@@ -6,6 +6,7 @@
 
 #include "steptape/base/error.h"
 
+#include "base/torch_error_text.h"
 #include "libtorch/graph/graph_measure.h"
 #include "libtorch/graph/graph_names.h"
 #include "libtorch/graph/graph_record.h"
@@ -14,16 +15,9 @@
 #include "libtorch/graph/model_state.h"
 
 #include <ATen/TracerMode.h>
-#include <c10/util/Exception.h>
 
 namespace steptape::detail::libtorch {
 namespace {
-
-/// Returns the error message without LibTorch's stack trace.
-std::string messageOf(const std::exception& error) {
-  const auto* torchError = dynamic_cast<const c10::Error*>(&error);
-  return torchError != nullptr ? torchError->what_without_backtrace() : error.what();
-}
 
 [[noreturn]] void refuse(const Scope& model, const std::string& what) {
   throw Error(ErrorCode::kInvalidArgument, "addGraph: " + model.front() + ": " + what);
@@ -87,7 +81,7 @@ class EagerPasses {
     try {
       run([&](const auto& inputs) { draft = recordedGraph(model_, tree_, inputs); });
     } catch (const std::exception& error) {
-      refuse(tree_.root, "forward() failed: " + messageOf(error));
+      refuse(tree_.root, "forward() failed: " + base::torchErrorText(error.what()));
     }
     return draft;
   }
@@ -177,7 +171,7 @@ event::Graph graphOf(const torch::jit::Module& module, std::vector<c10::IValue> 
       draft = scriptGraph(*graphWithShapes(flat, module, copies), tree, names, copies);
     });
   } catch (const std::exception& error) {
-    refuse(tree.root, "forward() failed: " + messageOf(error));
+    refuse(tree.root, "forward() failed: " + base::torchErrorText(error.what()));
   }
   event::Graph graph = finished(&draft);
   measure(draft, options, &graph,

@@ -17,9 +17,9 @@
 #include "steptape/base/error.h"
 
 #include "base/sigpipe_blocked.h"
+#include "base/torch_error_text.h"
 #include "ranks/c10d/store_transport.h"
 #include "ranks/c10d/tcp_store_connection.h"
-#include "ranks/c10d/torch_error_text.h"
 #include "ranks/communicator/element_reduction.h"
 #include "ranks/engine/stuck.h"
 
@@ -29,6 +29,7 @@
 namespace steptape::c10d::detail {
 namespace {
 
+using steptape::detail::base::torchErrorText;
 using steptape::detail::ranks::CollectiveCall;
 using steptape::detail::ranks::CollectiveKind;
 using steptape::detail::ranks::ComparedMessage;

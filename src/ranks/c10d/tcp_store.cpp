@@ -23,9 +23,9 @@
 #include "base/running_time.h"
 #include "base/sigpipe_blocked.h"
 #include "base/text.h"
+#include "base/torch_error_text.h"
 #include "ranks/c10d/deadline.h"
 #include "ranks/c10d/tcp_store_connection.h"
-#include "ranks/c10d/torch_error_text.h"
 
 namespace steptape::c10d::detail {
 namespace {
@@ -33,6 +33,7 @@ namespace {
 using steptape::detail::base::commaSeparated;
 using steptape::detail::base::FileDescriptor;
 using steptape::detail::base::gotExpected;
+using steptape::detail::base::torchErrorText;
 using steptape::detail::process::canBeOfOneJob;
 using steptape::detail::process::JobIdentity;
 using steptape::detail::ranks::Launch;

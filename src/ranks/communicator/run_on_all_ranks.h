@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "steptape/base/error.h"
 #include "steptape/base/export.h"
 #include "steptape/ranks/communicator.h"
 
@@ -16,5 +17,11 @@ namespace steptape::detail::ranks {
 /// @throws Error, the same on every rank, with the error of the lowest failing rank.
 STEPTAPE_EXPORT void runOnAllRanks(Communicator& communicator, const std::string& what,
                                    const std::function<void()>& action);
+
+/// The same for an action that has ended: reports the failure of a rank on every rank. Collective.
+///
+/// @param code, failure Of this rank, with the rank's name; an empty failure is none.
+STEPTAPE_EXPORT void throwIfAnyRankFailed(Communicator& communicator, const std::string& what,
+                                          ErrorCode code, const std::string& failure);
 
 }  // namespace steptape::detail::ranks

@@ -5,8 +5,6 @@
 #include <exception>
 #include <utility>
 
-#include "train/replicas/model/rank_outcome.h"
-
 namespace steptape::detail::train {
 namespace {
 
@@ -127,11 +125,6 @@ void CallbackList::loadState(const TrainingProgress& progress) {
   for (const std::shared_ptr<TrainerCallback>& callback : callbacks_) {
     callback->loadState(progress);
   }
-}
-
-void CallbackList::throwIfAnyRankFailed(Communicator& world) const {
-  train::throwIfAnyRankFailed(failure_, world, ErrorCode::kFailedPrecondition,
-                              "Trainer: a callback threw");
 }
 
 Error CallbackList::explain(const Error& error) {

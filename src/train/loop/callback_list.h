@@ -34,11 +34,8 @@ class CallbackList {
   void loadState(const TrainingProgress& progress);
 
   bool failed() const { return !failure_.empty(); }
-
-  /// Throws the same error on every rank if a callback of any rank has thrown. Collective.
-  ///
-  /// @throws Error(kFailedPrecondition) naming the rank, the event and the exception's message.
-  void throwIfAnyRankFailed(Communicator& world) const;
+  /// Returns the event and the message of the exception that was kept; empty if there is none.
+  const std::string& failure() const { return failure_; }
 
   /// Returns an error that ends the run, with what a callback of this rank threw before it, which
   /// may be the reason why the ranks no longer match. Clears what was thrown.

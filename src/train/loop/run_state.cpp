@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "train/replicas/model/rank_outcome.h"
+
 namespace steptape::detail::train {
 RunState::RunState(TrainerParts& parts)
     : context(*parts.module, parts.optimizer, parts.writer, *parts.world),
@@ -38,7 +40,8 @@ void RunState::postStep(double loss, double samples, bool hasStep) {
 void RunState::agreeOnStep() {
   const StepWish agreed = exchange_.read();
   if (agreed.failed) {
-    parts_.callbacks.throwIfAnyRankFailed(world());
+    throwIfAnyRankFailed(parts_.callbacks.failure(), world(), ErrorCode::kFailedPrecondition,
+                         "Trainer: a callback threw");
   }
   if (agreed.stop) {
     stopFor(*agreed.stop);

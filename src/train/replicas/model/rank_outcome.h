@@ -8,7 +8,8 @@
 #include "steptape/base/error.h"
 #include "steptape/ranks/communicator.h"
 
-#include <c10/util/Exception.h>
+#include "base/torch_error_text.h"
+#include "ranks/communicator/run_on_all_ranks.h"
 
 namespace steptape::detail::train {
 
@@ -19,10 +20,8 @@ std::string failureOf(Function&& function) {
   try {
     function();
     return {};
-  } catch (const c10::Error& error) {
-    return error.what_without_backtrace();
   } catch (const std::exception& error) {
-    return error.what();
+    return base::torchErrorText(error.what());
   }
 }
 
@@ -32,13 +31,11 @@ std::string failureOf(Function&& function) {
 /// @throws Error(code), the same on every rank, with the failure of the lowest rank that has one.
 inline void throwIfAnyRankFailed(const std::string& failure, Communicator& world, ErrorCode code,
                                  std::string_view who) {
-  const std::vector<std::string> failures = world.allgather(failure);
-  for (std::size_t rank = 0; rank < failures.size(); ++rank) {
-    if (!failures[rank].empty()) {
-      throw Error(code,
-                  std::string(who) + ": rank " + std::to_string(rank) + ": " + failures[rank]);
-    }
+  std::string text;
+  if (!failure.empty()) {
+    text = std::string(who) + ": rank " + std::to_string(world.rank()) + ": " + failure;
   }
+  ranks::throwIfAnyRankFailed(world, {}, code, text);
 }
 
 }  // namespace steptape::detail::train

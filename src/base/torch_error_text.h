@@ -3,9 +3,10 @@
 
 #include <string>
 
-namespace steptape::c10d::detail {
+namespace steptape::detail::base {
 
-/// Returns what an exception of LibTorch says, without the list of its stack frames.
+/// Returns what an exception of LibTorch says, without the list of its stack frames. Takes the
+/// text, because gloo's and the store's exceptions contain that of another one.
 inline std::string torchErrorText(const std::string& what) {
   std::string text = what.substr(0, what.find("\nException raised from"));
   text = text.substr(0, text.find("\nexception raised from"));
@@ -15,4 +16,4 @@ inline std::string torchErrorText(const std::string& what) {
   return text;
 }
 
-}  // namespace steptape::c10d::detail
+}  // namespace steptape::detail::base
