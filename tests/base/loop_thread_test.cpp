@@ -2,8 +2,11 @@
 #include "base/loop_thread.h"
 
 #include <atomic>
+#include <cstdlib>
 #include <future>
+#include <sys/resource.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
@@ -70,6 +73,74 @@ TEST(LoopThread, IsNotWaitedForInAForkedChild) {
   int status = -1;
   waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
+}
+
+TEST(LoopThread, CallsItsBodyWhenItIsWoken) {
+  std::atomic<int> work{0};
+  int done = 0;
+  LoopThread thread({"test", 0, LoopThread::kUnlimited}, [&] {
+    done += work.exchange(0);
+    return LoopThread::kWhenWoken;
+  });
+  for (int i = 1; i <= 100; ++i) {
+    ++work;
+    thread.wake();
+    thread.waitUntilIdle();
+    EXPECT_EQ(done, i);
+  }
+}
+
+TEST(LoopThread, DoesNotWaitForItself) {
+  std::promise<LoopThread*> made;
+  LoopThread thread({"test", 0, LoopThread::kUnlimited}, [&] {
+    made.get_future().get()->waitUntilIdle();
+    return LoopThread::kWhenWoken;
+  });
+  made.set_value(&thread);
+  thread.waitUntilIdle();
+}
+
+TEST(LoopThread, WaitsForACallInProgressIfItsPatienceIsUnlimited) {
+  std::promise<void> begun;
+  bool hasEnded = false;
+  {
+    LoopThread thread({"test", 0, LoopThread::kUnlimited}, [&] {
+      begun.set_value();
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      hasEnded = true;
+      return LoopThread::kWhenWoken;
+    });
+    begun.get_future().wait();
+  }
+  EXPECT_TRUE(hasEnded);
+}
+
+TEST(LoopThread, HasItsPriority) {
+  int niceness = 0;
+  LoopThread thread({"test", 19, LoopThread::kUnlimited}, [&] {
+    niceness = getpriority(PRIO_PROCESS, 0);
+    return LoopThread::kWhenWoken;
+  });
+  thread.waitUntilIdle();
+  EXPECT_EQ(niceness, 19);
+}
+
+TEST(LoopThread, IsWaitedForByExitIfItIsToBe) {
+  const pid_t child = fork();
+  if (child == 0) {
+    std::promise<void> begun;
+    LoopThread thread({"test", 0, LoopThread::kUnlimited, /*exitWaits=*/true}, [&] {
+      begun.set_value();
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      _exit(7);
+      return LoopThread::kWhenWoken;
+    });
+    begun.get_future().wait();
+    std::exit(1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 7);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/recorder/file_watch.h"
 
+#include <chrono>
 #include <system_error>
 #include <utility>
 
@@ -11,30 +12,11 @@ constexpr std::chrono::milliseconds kFileLookEvery(250);
 
 }  // namespace
 
-FileWatch::FileWatch(std::string path) : path_(std::move(path)), thread_([this] { run(); }) {}
-
-FileWatch::~FileWatch() {
-  {
-    const base::MutexLock lock(mutex_);
-    isEnding_ = true;
-  }
-  wake_.notifyOne();
-  thread_.join();
-}
-
-void FileWatch::run() {
-  while (true) {
-    look();
-    const auto next = std::chrono::steady_clock::now() + kFileLookEvery;
-    const base::MutexLock lock(mutex_);
-    while (!isEnding_ && std::chrono::steady_clock::now() < next) {
-      wake_.waitUntil(mutex_, next);
-    }
-    if (isEnding_) {
-      return;
-    }
-  }
-}
+FileWatch::FileWatch(std::string path)
+    : path_(std::move(path)), thread_({"steptape-file", 0, base::LoopThread::kUnlimited}, [this] {
+        look();
+        return std::chrono::steady_clock::now() + kFileLookEvery;
+      }) {}
 
 void FileWatch::look() {
   std::error_code error;

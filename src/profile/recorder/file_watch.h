@@ -2,15 +2,13 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <thread>
 
 #include "steptape/base/export.h"
 
-#include "base/mutex.h"
+#include "base/loop_thread.h"
 
 namespace steptape::detail::profile {
 
@@ -23,7 +21,6 @@ class STEPTAPE_EXPORT FileWatch {
   static constexpr std::int64_t kAbsent = INT64_MIN;
 
   explicit FileWatch(std::string path);
-  ~FileWatch();
   FileWatch(const FileWatch&) = delete;
   FileWatch& operator=(const FileWatch&) = delete;
 
@@ -35,15 +32,11 @@ class STEPTAPE_EXPORT FileWatch {
   }
 
  private:
-  void run();
   void look();
 
   const std::filesystem::path path_;
   std::atomic<std::int64_t> modification_{kAbsent};
-  base::Mutex mutex_;
-  base::CondVar wake_;
-  bool isEnding_ STEPTAPE_GUARDED_BY(mutex_) = false;
-  std::thread thread_;  // last: uses all members above
+  base::LoopThread thread_;  // last: uses all members above
 };
 
 }  // namespace steptape::detail::profile

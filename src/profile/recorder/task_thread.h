@@ -3,8 +3,9 @@
 
 #include <deque>
 #include <functional>
-#include <thread>
+#include <optional>
 
+#include "base/loop_thread.h"
 #include "base/mutex.h"
 
 namespace steptape::detail::profile {
@@ -18,7 +19,7 @@ class TaskThread {
   TaskThread(const TaskThread&) = delete;
   TaskThread& operator=(const TaskThread&) = delete;
   /// Returns once all tasks are done.
-  ~TaskThread();
+  ~TaskThread() { finish(); }
 
   /// @param task Must not throw.
   /// @throws if there is no memory or no thread: the task is then not executed.
@@ -29,14 +30,11 @@ class TaskThread {
   void finish();
 
  private:
-  void run();
+  base::LoopThread::Time doNext();
 
   base::Mutex mutex_;
-  base::CondVar changed_;
   std::deque<std::function<void()>> tasks_ STEPTAPE_GUARDED_BY(mutex_);
-  bool isBusy_ STEPTAPE_GUARDED_BY(mutex_) = false;
-  bool isEnding_ STEPTAPE_GUARDED_BY(mutex_) = false;
-  std::thread thread_ STEPTAPE_GUARDED_BY(mutex_);
+  std::optional<base::LoopThread> thread_ STEPTAPE_GUARDED_BY(mutex_);  // uses all members above
 };
 
 }  // namespace steptape::detail::profile

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/checkpoint/checkpoint_thread.h"
 
-#include <chrono>
-#include <cstdlib>
-#include <pthread.h>
-#include <set>
-#include <sys/resource.h>
+#include <exception>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
@@ -16,40 +12,6 @@
 
 namespace steptape::detail::train {
 namespace {
-
-/// std::exit() waits for these threads, because it destroys objects of LibTorch that they use.
-struct Threads {
-  base::Mutex mutex;
-  std::set<CheckpointThread*> all STEPTAPE_GUARDED_BY(mutex);
-};
-
-Threads& threads() {
-  static Threads* const kThreads = new Threads;  // Never destroyed: used by std::exit().
-  return *kThreads;
-}
-
-void waitForThreads() {
-  const base::MutexLock lock(threads().mutex);
-  for (CheckpointThread* thread : threads().all) {
-    thread->waitUntilIdle();
-  }
-}
-
-void waitForThreadsAtExit() {
-  static const int kRegistered = std::atexit(&waitForThreads);
-  static_cast<void>(kRegistered);  // If it fails for lack of memory, the process does not wait.
-}
-
-void becomeBackgroundThread() {
-  constexpr int kLowestPriority = 19;
-  pthread_setname_np(pthread_self(), "steptape-ckpt");
-  // On Linux, 0 is the calling thread.
-  static_cast<void>(::setpriority(PRIO_PROCESS, 0, kLowestPriority));
-}
-
-std::chrono::steady_clock::time_point nextLook() {
-  return std::chrono::steady_clock::now() + std::chrono::seconds(10);
-}
 
 Status resultOf(const std::function<Status()>& job) {
   try {
@@ -62,38 +24,21 @@ Status resultOf(const std::function<Status()>& job) {
 
 }  // namespace
 
-CheckpointThread::CheckpointThread() : process_(::getpid()) {
-  const base::MutexLock lock(threads().mutex);
-  threads().all.insert(this);
-}
-
-CheckpointThread::~CheckpointThread() {
-  {
-    const base::MutexLock lock(threads().mutex);
-    threads().all.erase(this);
-  }
-  if (!thread_.joinable()) {
-    return;
-  }
-  {
-    const base::MutexLock lock(mutex_);
-    isEnding_ = true;
-  }
-  changed_.notifyAll();
-  thread_.join();
-}
+CheckpointThread::CheckpointThread() : process_(::getpid()) {}
 
 void CheckpointThread::start(std::function<Status()> job) {
   if (!startThread()) {
-    finishJob(resultOf(job), 0);
+    Status result = resultOf(job);
+    const base::MutexLock lock(mutex_);
+    result_ = std::move(result);
+    jobSeconds_ = 0;
     return;
   }
   {
     const base::MutexLock lock(mutex_);
     job_ = std::move(job);
-    isBusy_ = true;
   }
-  changed_.notifyAll();
+  thread_->wake();
 }
 
 bool CheckpointThread::isOfParent() const {
@@ -101,13 +46,20 @@ bool CheckpointThread::isOfParent() const {
 }
 
 bool CheckpointThread::startThread() {
-  if (!thread_.joinable()) {
+  if (!thread_) {
+    constexpr int kLowestPriority = 19;
+    // std::exit() destroys objects of LibTorch that a job uses.
+    const base::LoopThread::Options options{"steptape-ckpt", kLowestPriority,
+                                            base::LoopThread::kUnlimited, /*exitWaits=*/true};
     try {
-      thread_ = std::thread([this] { run(); });
+      thread_.emplace(options, [this] {
+        const at::RecordFunctionGuard notProfiled(false);  // Its operators are not part of a step.
+        doJob();
+        return base::LoopThread::kWhenWoken;
+      });
     } catch (const std::system_error&) {
       return false;
     }
-    waitForThreadsAtExit();
   }
   return true;
 }
@@ -119,12 +71,8 @@ Status CheckpointThread::wait() {
 }
 
 void CheckpointThread::waitUntilIdle() {
-  if (isOfParent()) {
-    return;
-  }
-  const base::MutexLock lock(mutex_);
-  while (isBusy_) {
-    changed_.waitUntil(mutex_, nextLook());
+  if (thread_) {
+    thread_->waitUntilIdle();
   }
 }
 
@@ -133,35 +81,21 @@ double CheckpointThread::jobSeconds() {
   return jobSeconds_;
 }
 
-void CheckpointThread::run() {
-  becomeBackgroundThread();
-  const at::RecordFunctionGuard notProfiled(false);  // Its operators are not part of a step.
+void CheckpointThread::doJob() {
   std::function<Status()> job;
-  while (takeJob(job)) {
-    const std::int64_t start = Clock::system().steadyNanos();
-    Status result = resultOf(job);
-    job = nullptr;  // The next job may reuse its memory.
-    finishJob(std::move(result), static_cast<double>(Clock::system().steadyNanos() - start) * 1e-9);
-  }
-}
-
-bool CheckpointThread::takeJob(std::function<Status()>& job) {
-  const base::MutexLock lock(mutex_);
-  while (!job_ && !isEnding_) {
-    changed_.waitUntil(mutex_, nextLook());
-  }
-  job = std::exchange(job_, nullptr);
-  return job != nullptr;
-}
-
-void CheckpointThread::finishJob(Status result, double seconds) {
   {
     const base::MutexLock lock(mutex_);
-    result_ = std::move(result);
-    jobSeconds_ = seconds;
-    isBusy_ = false;
+    job = std::exchange(job_, nullptr);
   }
-  changed_.notifyAll();
+  if (!job) {
+    return;
+  }
+  const std::int64_t start = Clock::system().steadyNanos();
+  Status result = resultOf(job);
+  job = nullptr;  // The next job may reuse its memory.
+  const base::MutexLock lock(mutex_);
+  result_ = std::move(result);
+  jobSeconds_ = static_cast<double>(Clock::system().steadyNanos() - start) * 1e-9;
 }
 
 }  // namespace steptape::detail::train

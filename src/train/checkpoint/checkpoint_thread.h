@@ -2,11 +2,12 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <sys/types.h>
-#include <thread>
 
 #include "steptape/base/status.h"
 
+#include "base/loop_thread.h"
 #include "base/mutex.h"
 
 namespace steptape::detail::train {
@@ -25,7 +26,7 @@ class CheckpointThread {
   CheckpointThread(const CheckpointThread&) = delete;
   CheckpointThread& operator=(const CheckpointThread&) = delete;
   /// Waits for the job.
-  ~CheckpointThread();
+  ~CheckpointThread() { waitUntilIdle(); }
 
   /// Starts a job, or runs it in this call if no thread can be created. REQUIRES: wait() since the
   /// last job.
@@ -39,25 +40,17 @@ class CheckpointThread {
   /// Returns whether this process is a forked child of the process that made the thread.
   bool isOfParent() const;
 
-  /// Waits for the job and keeps its status for wait().
-  void waitUntilIdle();
-
  private:
   bool startThread();
-  void run();
-  /// Sleeps while there is nothing to do. @return false when the thread is to end.
-  bool takeJob(std::function<Status()>& job);
-  void finishJob(Status result, double seconds);
+  void doJob();
+  void waitUntilIdle();
 
   base::Mutex mutex_;
-  base::CondVar changed_;
   std::function<Status()> job_ STEPTAPE_GUARDED_BY(mutex_);  ///< Not started yet.
-  bool isBusy_ STEPTAPE_GUARDED_BY(mutex_) = false;
-  bool isEnding_ STEPTAPE_GUARDED_BY(mutex_) = false;
   Status result_ STEPTAPE_GUARDED_BY(mutex_);
   double jobSeconds_ STEPTAPE_GUARDED_BY(mutex_) = 0;
-  const pid_t process_;  ///< The process that has the thread.
-  std::thread thread_;
+  const pid_t process_;                     ///< The process that has the thread.
+  std::optional<base::LoopThread> thread_;  // last: uses all members above
 };
 
 }  // namespace steptape::detail::train

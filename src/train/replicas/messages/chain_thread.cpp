@@ -1,70 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/replicas/messages/chain_thread.h"
 
-#include <chrono>
-
 namespace steptape::detail::train {
-namespace {
 
-/// Maximum sleep; a notification ends it earlier.
-constexpr std::chrono::seconds kLook{10};
-
-std::chrono::steady_clock::time_point nextLook() {
-  return std::chrono::steady_clock::now() + kLook;
-}
-
-}  // namespace
-
-ChainThread::ChainThread() : thread_([this] { run(); }) {}
-
-ChainThread::~ChainThread() {
-  {
-    const base::MutexLock lock(mutex_);
-    isEnding_ = true;
-  }
-  changed_.notifyAll();
-  thread_.join();
-}
+ChainThread::ChainThread()
+    : thread_({"steptape-grad", 0, base::LoopThread::kUnlimited}, [this] { return goOn(); }) {}
 
 void ChainThread::push(CollectiveChain& chain) {
   {
     const base::MutexLock lock(mutex_);
     pushed_.push_back(&chain);
-    isIdle_ = false;
   }
-  changed_.notifyAll();
+  thread_.wake();
 }
 
 void ChainThread::finish() {
-  const base::MutexLock lock(mutex_);
-  // Ends because every collective has a timeout.
-  while (!isIdle_) {
-    changed_.waitUntil(mutex_, nextLook());
-  }
+  thread_.waitUntilIdle();  // ends because every collective has a timeout
   queue_.rethrowError();
 }
 
-void ChainThread::run() {
-  while (takeWork()) {
-    queue_.waitForOne();
-  }
-}
-
-bool ChainThread::takeWork() {
-  const base::MutexLock lock(mutex_);
-  while (!isEnding_) {
+base::LoopThread::Time ChainThread::goOn() {
+  {
+    const base::MutexLock lock(mutex_);
     for (CollectiveChain* const chain : pushed_) {
       queue_.push(*chain);
     }
     pushed_.clear();
-    if (!queue_.isIdle()) {
-      return true;
-    }
-    isIdle_ = true;
-    changed_.notifyAll();
-    changed_.waitUntil(mutex_, nextLook());
   }
-  return false;
+  if (queue_.isIdle()) {
+    return base::LoopThread::kWhenWoken;
+  }
+  queue_.waitForOne();
+  return base::LoopThread::kAtOnce;
 }
 
 }  // namespace steptape::detail::train

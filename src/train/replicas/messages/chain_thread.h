@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <thread>
 #include <vector>
 
+#include "base/loop_thread.h"
 #include "base/mutex.h"
 #include "train/replicas/messages/chain_queue.h"
 
@@ -16,11 +16,11 @@ namespace steptape::detail::train {
 class ChainThread {
  public:
   ChainThread();
-  ChainThread(const ChainThread&) = delete;
-  ChainThread& operator=(const ChainThread&) = delete;
   /// Starts no further collective, and waits for those in flight: for each at most the
   /// communicator's timeout.
-  ~ChainThread();
+  ~ChainThread() = default;
+  ChainThread(const ChainThread&) = delete;
+  ChainThread& operator=(const ChainThread&) = delete;
 
   /// `chain` must exist until finish() has returned.
   void push(CollectiveChain& chain);
@@ -30,18 +30,13 @@ class ChainThread {
   void finish();
 
  private:
-  void run();
-  /// Sleeps while there is nothing to do.
-  /// @return false when the thread must end.
-  bool takeWork();
+  /// Takes what was pushed, and waits for one collective. @return when to do so again.
+  base::LoopThread::Time goOn();
 
   base::Mutex mutex_;
-  base::CondVar changed_;
   std::vector<CollectiveChain*> pushed_ STEPTAPE_GUARDED_BY(mutex_);
-  bool isIdle_ STEPTAPE_GUARDED_BY(mutex_) = true;
-  bool isEnding_ STEPTAPE_GUARDED_BY(mutex_) = false;
-  ChainQueue queue_;  // only for the thread, unless isIdle_
-  std::thread thread_;
+  ChainQueue queue_;         // only for the thread, unless it is idle
+  base::LoopThread thread_;  // last: uses all members above
 };
 
 }  // namespace steptape::detail::train
