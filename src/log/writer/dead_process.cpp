@@ -189,4 +189,9 @@ DeadProcess DeadProcess::read(const process::DeadBox& box) {
   return process;
 }
 
+void DeadProcess::removeLog(process::DeadBox* box) {
+  // The log first: the rest alone says nothing.
+  box->remove({"log", "next", "rings", "names"});
+}
+
 }  // namespace steptape::detail::log

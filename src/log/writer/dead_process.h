@@ -50,6 +50,9 @@ struct STEPTAPE_EXPORT DeadProcess {
   static DeadProcess decode(Files files, std::uint64_t box);
   /// Like decode(), of the file `.names` alone.
   static DeadProcess decodeNames(std::string names, std::uint64_t box);
+
+  /// Removes from the box what read() reads, and the box if nothing else is in it.
+  static void removeLog(process::DeadBox* box);
 };
 
 }  // namespace steptape::detail::log

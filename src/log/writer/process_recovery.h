@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "log/writer/dead_process.h"
+#include "log/writer/recovered_files.h"
+#include "log/writer/recovery_report.h"
+#include "log/writer/run_place.h"
+#include "process/blackbox/process_box.h"
+
+namespace steptape::detail::log {
+
+/// Recovers one dead process: makes events of what its rings hold, brings all bytes to the files of
+/// its runs, and removes its box.
+///
+/// @threads Not thread-safe: one thread at a time.
+class ProcessRecovery {
+ public:
+  /// @param box     Outlives this object, as `wanted` does.
+  /// @param process What the box holds.
+  /// @param wanted  The directory that was asked for, which may be that of a run that was moved.
+  /// @param discardMissing See RecoveryOptions.
+  ProcessRecovery(process::DeadBox* box, DeadProcess process, const RunPlace& wanted,
+                  bool discardMissing);
+
+  RecoveryReport::Process run();
+
+  /// Removes what is not needed any more. The state stays if it belongs to no run.
+  void removeBox();
+
+ private:
+  void encodeEntries();
+  bool findDirectory(const NamedStream& stream, std::string* directory);
+  bool copyState();
+
+  process::DeadBox& box_;
+  DeadProcess process_;
+  const RunPlace& wanted_;
+  const bool discardMissing_;
+  RecoveryReport::Process report_;
+};
+
+}  // namespace steptape::detail::log
