@@ -22,14 +22,6 @@ constexpr auto kPause = std::chrono::milliseconds(4);
 constexpr auto kLongestPause = std::chrono::milliseconds(32);
 // Far below the usual limit of 1024 descriptors, and more than are written at once.
 constexpr std::size_t kOpenFiles = 64;
-constexpr std::uint64_t kEverything = ~std::uint64_t{0};
-constexpr std::size_t kNoLimit = ~std::size_t{0};
-
-TickTimes timesAt(std::uint64_t ticks, const TickConverter& converter) {
-  constexpr std::uint64_t kManyTicks = std::uint64_t{1} << 40;
-  return {ticks, converter.wallSeconds(ticks),
-          converter.nanosBetween(0, kManyTicks) / static_cast<double>(kManyTicks)};
-}
 
 }  // namespace
 
@@ -60,23 +52,31 @@ Backend& Backend::instance() {
              : *known;
 }
 
-Backend::Backend() : openFiles_(kOpenFiles), record_(TickTimes()), series_(1), pause_(kPause) {}
+Backend::Backend()
+    : names_(&log_),
+      openFiles_(kOpenFiles),
+      record_(TickTimes()),
+      series_(1),
+      captured_(&series_),
+      pause_(kPause) {}
 
 void Backend::attach(std::shared_ptr<Run> run, std::function<void()> beforeAbort) {
-  RunPlace place = placeOf(run->context().directory());
+  const RunPlace place = placeOf(run->context().directory());
   base::MutexLock lock(mutex_);
   try {
     if (clients_.empty()) {
       log_.open(timesAt(readTicks(), TickConverter()));
-      namedStreams_.clear();
+      names_.clear();
     }
-    clients_.push_back({std::move(run), std::move(beforeAbort), ++lastRun_, std::move(place)});
+    clients_.push_back({std::move(run), std::move(beforeAbort)});
+    Run* const attached = clients_.back().run.get();
     try {
-      nameRun(clients_.back());
+      names_.addRun(attached, place);
       if (!running_) {
         start();
       }
     } catch (...) {
+      names_.removeRun(attached);
       clients_.pop_back();
       throw;
     }
@@ -173,49 +173,8 @@ std::uint32_t Backend::addSeries(std::unique_ptr<RegisteredSeries> series) {
   base::MutexLock lock(mutex_);
   newSeries_.push_back(std::move(series));
   const std::uint32_t id = ++lastSeries_;
-  if (log_.isOpen()) {
-    nameSeries(id, *newSeries_.back());
-  }
+  names_.addSeries(id, *newSeries_.back());
   return id;
-}
-
-void Backend::nameRun(const Client& client) {
-  if (!log_.isOpen()) {
-    return;
-  }
-  NamedRun named;
-  named.id = client.number;
-  named.directory = client.place.directory;
-  named.identity = client.place.identity;
-  log_.addName(named);
-  nameStream(client, *client.run->mainStream());
-}
-
-void Backend::nameStream(const Client& client, const EventStream& stream) {
-  if (!namedStreams_.insert(stream.number()).second) {
-    return;
-  }
-  const RunContext& context = client.run->context();
-  const WriterOptions& options = context.options();
-  NamedStream named;
-  named.id = stream.number();
-  named.run = client.number;
-  named.directory = client.place.directory + stream.directory().substr(context.directory().size());
-  named.fileSuffix = options.filenameSuffix;
-  named.purgeFrom = options.purgeStep;
-  named.coalesceSeconds = std::chrono::duration<double>(options.coalesceWindow).count();
-  log_.addName(named);
-}
-
-void Backend::nameSeries(std::uint32_t id, const RegisteredSeries& series) {
-  for (const Client& client : clients_) {
-    if (&client.run->context() == &series.stream->context()) {
-      nameStream(client, *series.stream);
-    }
-  }
-  log_.addName(NamedSeries{id, series.stream->number(), series.series.tag,
-                           series.series.metadata.displayName, series.series.metadata.description,
-                           series.form});
 }
 
 std::vector<std::shared_ptr<Run>> Backend::runs() {
@@ -281,12 +240,7 @@ void Backend::pass(Requests* requests) {
     }
     requests->pop_front();
   }
-  constexpr auto kCalibration = std::chrono::seconds(1);
-  const std::uint64_t now = readTicks();
-  if (now - lastCalibration_ > time_.ticksIn(kCalibration)) {
-    time_.recalibrate();
-    lastCalibration_ = now;
-  }
+  rings_.recalibrateIfDue();
   reportProblem();
 }
 
@@ -294,19 +248,12 @@ void Backend::pass(Requests* requests) {
 /// need their places no more. Must come before any write. REQUIRES: all drained entries are encoded
 void Backend::secure() {
   if (log_.isOpen()) {
-    log_.setTimes(timesAt(lastDrain_, time_));
+    log_.setTimes(rings_.times());
     record_.begin(log_.times());
-    for (const auto& producer : draining_) {
-      const ScalarRing& ring = producer->ring();
-      if (producer->slot() && ring.drained() != ring.safe()) {
-        record_.addCursor({*producer->slot(), ring.drained()});
-      }
-    }
+    rings_.addCursors(&record_);
     logChanges(false);
   }
-  for (const auto& producer : draining_) {
-    producer->ring().secure();
-  }
+  rings_.secure();
   if (log_.shouldReplaceLog()) {
     // Without cursors: each ring now says itself up to where it is safe.
     record_.begin(log_.times());
@@ -346,42 +293,21 @@ void Backend::reportProblem() {
 void Backend::drainRings(bool everything) {
   {
     base::MutexLock lock(mutex_);
-    draining_ = producers_;
+    rings_.begin(producers_, everything);
   }
-  // What was stamped since the last look stays for the next one: a thread that was interrupted
-  // between its stamp and its publication then still gets its place among the others'.
-  const std::uint64_t now = readTicks();
-  const std::uint64_t settled = std::exchange(lastDrain_, now);
-  std::vector<ScalarRing*> waiting;
-  std::vector<const OwnedProducer*> gone;
-  bool crowded = everything;
-  for (const auto& producer : draining_) {
-    const bool ended = producer->ended.load(std::memory_order_acquire);
-    const std::uint64_t words = producer->ring().waiting();
-    crowded = crowded || ended || words > ScalarRing::kWords / 2;
-    if (words > 0) {
-      waiting.push_back(&producer->ring());
-    }
-    if (ended) {
-      gone.push_back(producer.get());
-    }
-  }
-  idle_ = waiting.empty();
-  const std::uint64_t lastTicks = crowded ? kEverything : settled;
-  if (waiting.size() == 1) {
-    drainAlone(waiting.front(), lastTicks);
-  } else {
-    for (ScalarRing* const ring : waiting) {
-      ring->drain(lastTicks, kNoLimit, &entries_);
-    }
-    std::stable_sort(entries_.begin(), entries_.end(),
-                     [](const RingEntry& a, const RingEntry& b) { return a.ticks < b.ticks; });
+  idle_ = !rings_.hasFound();
+  for (bool all = false; !all;) {
+    all = rings_.takeNext();
     encodeEntries();
+    // The pieces of one ring are written while they are in the second-level cache.
+    if (rings_.isAlone() && wantsWrite()) {
+      secure();
+      writeStreams();
+    }
   }
   secure();
-  draining_.clear();
   // Only now: a ring that could not be emptied must be found again.
-  for (const OwnedProducer* producer : gone) {
+  for (const OwnedProducer* producer : rings_.finish()) {
     forgetProducer(producer);
   }
 }
@@ -396,21 +322,6 @@ void Backend::forgetProducer(const OwnedProducer* producer) {
   producers_.erase(found);
 }
 
-void Backend::drainAlone(ScalarRing* ring, std::uint64_t lastTicks) {
-  // With one ring, there is nothing to merge: takes pieces that stay in the first-level cache until
-  // they are encoded, and writes them from the second-level cache.
-  constexpr std::size_t kPiece = 512;
-  bool all = false;
-  while (!all) {
-    all = ring->drain(lastTicks, kPiece, &entries_);
-    encodeEntries();
-    if (wantsWrite()) {
-      secure();
-      writeStreams();
-    }
-  }
-}
-
 void Backend::takeRegistrations() {
   // After reading the rings: a series is registered before its first scalar is published.
   base::MutexLock lock(mutex_);
@@ -423,52 +334,27 @@ void Backend::takeRegistrations() {
 void Backend::encodeEntries() {
   takeRegistrations();
   // Nothing here throws: an entry is encoded, deferred or counted as dropped.
-  for (const RingEntry& entry : entries_) {
+  for (const RingEntry& entry : rings_.entries()) {
     const bool exact = entry.wallTime != RingEntry::kNoWallTime;
     const double wallTime =
-        exact ? RingEntry::wallSeconds(entry.wallTime) : time_.wallSeconds(entry.ticks);
+        exact ? RingEntry::wallSeconds(entry.wallTime) : rings_.wallSeconds(entry.ticks);
     if (!entry.isScalar()) {
       std::unique_ptr<CapturedValue> captured(entry.capturedValue());
-      takeCaptured(std::move(captured), wallTime);
+      captured_.take(std::move(captured), wallTime);
     } else if (RegisteredSeries* const series = series_[entry.series].get()) {
       series->add(entry.value, entry.step(), wallTime, exact);
     }
   }
-  entries_.clear();
-}
-
-void Backend::takeCaptured(std::unique_ptr<CapturedValue> captured, double wallTime) {
-  using Order = CapturedValue::Order;
-  if (captured->order == Order::kLate) {
-    try {
-      captured_.emplace_back();
-      captured_.back() = {std::move(captured), wallTime};
-      return;
-    } catch (const std::bad_alloc&) {
-      // Out of memory to defer it: handle it now, after the deferred values.
-    }
-  }
-  while (captured->order != Order::kInPlace && !captured_.empty()) {
-    encodeNext();
-  }
-  while (encode(captured.get(), wallTime)) {
-  }
-}
-
-void Backend::encodeNext() {
-  const WaitingValue& next = captured_.front();
-  if (!encode(next.captured.get(), next.wallTime)) {
-    captured_.pop_front();
-  }
+  rings_.entries().clear();
 }
 
 void Backend::encodeCaptured(bool everything) {
   // Large images take long. Meanwhile, the rings must not fill up, and scalars must not wait for
   // their file.
-  const bool any = !captured_.empty();
-  while (!captured_.empty()) {
-    encodeNext();
-    if (readTicks() - lastDrain_ > time_.ticksIn(kPause)) {
+  const bool any = !captured_.isEmpty();
+  while (!captured_.isEmpty()) {
+    captured_.encodeNext();
+    if (rings_.isOlderThan(kPause)) {
       drainRings(everything);
       writeStreams();
     }
@@ -476,29 +362,6 @@ void Backend::encodeCaptured(bool everything) {
   if (any) {
     secure();
   }
-}
-
-bool Backend::encode(CapturedValue* captured, double wallTime) noexcept {
-  Run* const run = captured->run;
-  bool again = false;
-  const CapturedValue::Place place{run->mainStream(),
-                                   &series_,
-                                   captured->step,
-                                   captured->wallTime.value_or(wallTime),
-                                   captured->wallTime.has_value(),
-                                   &again};
-  try {
-    const Status status = captured->work(place);
-    if (!status.ok()) {
-      run->context().reporter().noteFailure(status);
-    } else if (again) {
-      return true;
-    }
-  } catch (const std::exception& error) {
-    run->context().losses().countLost(error, captured->scalars, captured->values());
-  }
-  run->context().memory().releaseCaptured(captured->bytes);
-  return false;
 }
 
 bool Backend::wantsWrite() {
@@ -563,6 +426,7 @@ void Backend::forget(Run* run) {
     }
   }
   base::MutexLock lock(mutex_);
+  names_.removeRun(run);
   clients_.erase(std::find_if(clients_.begin(), clients_.end(),
                               [run](const Client& client) { return client.run.get() == run; }));
   if (clients_.empty()) {

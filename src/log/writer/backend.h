@@ -10,20 +10,19 @@
 #include <memory>
 #include <string>
 #include <thread>
-#include <unordered_set>
 #include <vector>
 
-#include "steptape/base/clock.h"
 #include "steptape/base/status.h"
 
 #include "base/mutex.h"
+#include "log/writer/box_names.h"
 #include "log/writer/box_records.h"
-#include "log/writer/captured_value.h"
+#include "log/writer/captured_queue.h"
 #include "log/writer/event_file.h"
 #include "log/writer/kill_proof_log.h"
 #include "log/writer/producer.h"
+#include "log/writer/ring_merge.h"
 #include "log/writer/run.h"
-#include "log/writer/run_place.h"
 #include "log/writer/series_table.h"
 #include "log/writer/state_notes.h"
 
@@ -95,8 +94,6 @@ class Backend {
   struct Client {
     std::shared_ptr<Run> run;
     std::function<void()> beforeAbort;
-    std::uint32_t number;  // in the kill-proof log
-    RunPlace place;
   };
 
   Backend();
@@ -109,20 +106,12 @@ class Backend {
   void pass(Requests* requests);
   void drainRings(bool everything);
   void takeRegistrations();
-  void drainAlone(ScalarRing* ring, std::uint64_t lastTicks);
-  void nameRun(const Client& client) STEPTAPE_REQUIRES(mutex_);
-  void nameStream(const Client& client, const EventStream& stream) STEPTAPE_REQUIRES(mutex_);
-  void nameSeries(std::uint32_t id, const RegisteredSeries& series) STEPTAPE_REQUIRES(mutex_);
   void secure();
   void logChanges(bool everything);
   void reportProblem();
   void encodeEntries();
-  void takeCaptured(std::unique_ptr<CapturedValue> captured, double wallTime);
   void encodeCaptured(bool everything);
-  void encodeNext();
   void forgetProducer(const OwnedProducer* producer);
-  /// @return whether it wants to be called again.
-  bool encode(CapturedValue* captured, double wallTime) noexcept;
   /// Returns whether a stream has much to write.
   bool wantsWrite();
   void writeStreams();
@@ -141,29 +130,20 @@ class Backend {
   std::thread::id thread_ STEPTAPE_GUARDED_BY(mutex_);
   bool wake_ STEPTAPE_GUARDED_BY(mutex_) = false;
   Requests requests_ STEPTAPE_GUARDED_BY(mutex_);
-  std::vector<std::shared_ptr<OwnedProducer>> producers_ STEPTAPE_GUARDED_BY(mutex_);
+  RingMerge::Producers producers_ STEPTAPE_GUARDED_BY(mutex_);
   std::vector<Client> clients_ STEPTAPE_GUARDED_BY(mutex_);
   std::deque<std::unique_ptr<RegisteredSeries>> newSeries_ STEPTAPE_GUARDED_BY(mutex_);
   std::uint32_t lastSeries_ STEPTAPE_GUARDED_BY(mutex_) = 0;
-  std::unordered_set<std::uint32_t> namedStreams_ STEPTAPE_GUARDED_BY(mutex_);
-  std::uint32_t lastRun_ STEPTAPE_GUARDED_BY(mutex_) = 0;
   KillProofLog log_;
+  BoxNames names_ STEPTAPE_GUARDED_BY(mutex_);
 
   // The thread's own.
-  struct WaitingValue {
-    std::unique_ptr<CapturedValue> captured;
-    double wallTime;
-  };
   OpenFiles openFiles_;
-  std::vector<std::shared_ptr<OwnedProducer>> draining_;  // those whose entries are being taken
+  RingMerge rings_;
   LogRecordBuilder record_;
-  TickConverter time_;
   SeriesTable series_;
+  CapturedQueue captured_;
   StateNotes stateNotes_;
-  std::vector<RingEntry> entries_;  // taken from the rings; stay here while memory is short
-  std::deque<WaitingValue> captured_;
-  std::uint64_t lastDrain_ = 0;
-  std::uint64_t lastCalibration_ = 0;
   std::chrono::milliseconds pause_;
   bool idle_ = true;  // the last pass found nothing to do
 };
