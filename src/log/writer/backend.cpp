@@ -2,7 +2,7 @@
 #include "log/writer/backend.h"
 
 #include <algorithm>
-#include <cstring>
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <pthread.h>
@@ -37,6 +37,11 @@ Backend& Backend::instance() {
         &afterForkInChild};
     base::addForkHandlers(base::ForkOrder::kWriters, kHandlers);
     callBeforeTerminate([] { instance().flushAllBeforeAbort(); });
+    std::atexit([] {
+      if (Backend* const backend = current_.load(std::memory_order_acquire)) {
+        backend->removeBoxAtExit();
+      }
+    });
     return true;
   }();
   static_cast<void>(kPrepared);
@@ -82,7 +87,7 @@ void Backend::attach(std::shared_ptr<Run> run, std::function<void()> beforeAbort
     }
   } catch (const std::exception& error) {
     if (clients_.empty()) {
-      log_.close();
+      closeLog();
     }
     if (dynamic_cast<const std::system_error*>(&error) == nullptr) {
       throw;
@@ -127,17 +132,35 @@ Status Backend::request(Requests one, const std::shared_ptr<Run>& run,
   return request->result;
 }
 
-void Backend::flushAllBeforeAbort() {
+/// Locks mutex_ while the process ends.
+/// @return false if that fails: if the ending thread holds it, nothing can be done.
+bool Backend::lockAtEnd() {
   constexpr int kTries = 1000;
   constexpr auto kBetweenTries = std::chrono::milliseconds(1);
-  constexpr std::chrono::milliseconds kLongestFlush = std::chrono::seconds(5);
-  // If the aborting thread holds the lock, nothing can be done.
-  int tries = 0;
-  while (!mutex_.tryLock()) {
-    if (++tries == kTries) {
-      return;
+  for (int tries = 0; tries < kTries; ++tries) {
+    if (mutex_.tryLock()) {
+      return true;
     }
     std::this_thread::sleep_for(kBetweenTries);
+  }
+  return false;
+}
+
+/// Until the last of the writers that outlive main() is closed, its box stays.
+void Backend::removeBoxAtExit() {
+  if (lockAtEnd()) {
+    isExiting_ = true;
+    if (clients_.empty()) {
+      log_.remove();
+    }
+    mutex_.unlock();
+  }
+}
+
+void Backend::flushAllBeforeAbort() {
+  constexpr std::chrono::milliseconds kLongestFlush = std::chrono::seconds(5);
+  if (!lockAtEnd()) {
+    return;
   }
   const std::vector<Client> clients = clients_;
   const bool isBackend = thread_ == std::this_thread::get_id();
@@ -430,7 +453,15 @@ void Backend::forget(Run* run) {
   clients_.erase(std::find_if(clients_.begin(), clients_.end(),
                               [run](const Client& client) { return client.run.get() == run; }));
   if (clients_.empty()) {
-    log_.close();
+    closeLog();
+  }
+}
+
+/// After the last writer.
+void Backend::closeLog() {
+  log_.close();
+  if (isExiting_) {
+    log_.remove();
   }
 }
 

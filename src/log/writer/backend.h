@@ -101,6 +101,9 @@ class Backend {
   Producer& addProducer();
   std::vector<std::shared_ptr<Run>> runs();
   void start() STEPTAPE_REQUIRES(mutex_);
+  bool lockAtEnd() STEPTAPE_THREAD_ANNOTATION(try_acquire_capability(true, mutex_));
+  void removeBoxAtExit();
+  void closeLog() STEPTAPE_REQUIRES(mutex_);
   void run();
   bool waitForWork(Requests* requests);
   void pass(Requests* requests);
@@ -127,6 +130,7 @@ class Backend {
   base::CondVar work_;
   base::CondVar done_;
   bool running_ STEPTAPE_GUARDED_BY(mutex_) = false;
+  bool isExiting_ STEPTAPE_GUARDED_BY(mutex_) = false;  // main() has ended
   std::thread::id thread_ STEPTAPE_GUARDED_BY(mutex_);
   bool wake_ STEPTAPE_GUARDED_BY(mutex_) = false;
   Requests requests_ STEPTAPE_GUARDED_BY(mutex_);

@@ -31,7 +31,14 @@ void KillProofLog::open(const TickTimes& times) {
     return;  // wanted, or a system without such a file system
   }
   try {
-    const Status status = create(times);
+    Status status;
+    if (!isStillRight()) {
+      removeFiles();
+      status = create();
+    }
+    if (status.ok()) {
+      status = begin(times);
+    }
     if (status.ok()) {
       open_.store(true, std::memory_order_release);
       return;
@@ -44,7 +51,12 @@ void KillProofLog::open(const TickTimes& times) {
   removeFiles();
 }
 
-Status KillProofLog::create(const TickTimes& times) {
+bool KillProofLog::isStillRight() const {
+  return box_ != nullptr && box_->name().folder == process::boxFolder() && box_->isOurs() &&
+         !rings_->isRemoved() && !names_->isRemoved() && !log_->isRemoved();
+}
+
+Status KillProofLog::create() {
   Status why;
   box_ = process::ProcessBox::acquire(&why);
   if (box_ == nullptr) {
@@ -57,24 +69,32 @@ Status KillProofLog::create(const TickTimes& times) {
       return why;
     }
   }
-  // Entries of rings need the times, even if the process dies before it logs anything else.
+  return moveRings();
+}
+
+/// Starts the log. Entries of rings need the times, even if the process dies before it logs
+/// anything else.
+Status KillProofLog::begin(const TickTimes& times) {
   times_ = times;
   LogRecordBuilder first(times);
   const std::string_view record = first.finish();
   logBytes_ = firstBytes_ = record.size();
-  if (const int error = log_->append(record)) {
-    return process::boxError("write to", log_->path(), error);
+  const int error = log_->append(record);
+  return error == 0 ? Status() : process::boxError("write to", log_->path(), error);
+}
+
+/// Gives the memory of threads that have ended back, as far as no other thread's comes after it.
+void KillProofLog::freeLastSlots() {
+  while (!slots_.empty() && !slots_.back().isUsed) {
+    ::munmap(slots_.back().memory, kRingSlotBytes);
+    slots_.pop_back();
   }
-  return moveRings();
 }
 
 Status KillProofLog::moveRings() {
   // Nobody logs now, so a ring holds still. Other threads have its address: the new pages take the
   // place of the old ones.
-  while (!slots_.empty() && !slots_.back().isUsed) {
-    ::munmap(slots_.back().memory, kRingSlotBytes);
-    slots_.pop_back();
-  }
+  freeLastSlots();
   std::uint32_t number = 0;
   for (const Slot& slot : slots_) {
     if (const int error = rings_->replaceMapping(slotOffset(number), kRingSlotBytes, slot.memory)) {
@@ -88,8 +108,31 @@ Status KillProofLog::moveRings() {
 void KillProofLog::close() {
   base::MutexLock lock(mutex_);
   if (isOpen()) {
-    removeFiles();
+    open_.store(false, std::memory_order_release);
+    if (empty() != 0) {
+      removeFiles();
+    }
   }
+}
+
+/// Leaves a box that names no run, and that the next writer can use.
+/// @return 0 or an errno.
+int KillProofLog::empty() {
+  // The names first: a box without any needs no recovery.
+  int error = names_->cutTo(process::BoxHeader::kBytes);
+  if (error == 0) {
+    error = log_->cutTo(process::BoxHeader::kBytes);
+  }
+  if (error == 0) {
+    freeLastSlots();
+    error = rings_->cutTo(slotOffset(static_cast<std::uint32_t>(slots_.size())));
+  }
+  return error;
+}
+
+void KillProofLog::remove() {
+  base::MutexLock lock(mutex_);
+  removeFiles();
 }
 
 void KillProofLog::removeFiles() {

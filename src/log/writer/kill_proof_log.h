@@ -36,10 +36,13 @@ class KillProofLog {
   KillProofLog(const KillProofLog&) = delete;
   KillProofLog& operator=(const KillProofLog&) = delete;
 
-  /// Makes the box. Rings of an earlier box move to it. REQUIRES: no writer exists.
+  /// Begins to keep what writers log, in the box of the last time if it is still the right one, else
+  /// in a new one, to which the rings move. REQUIRES: no writer exists.
   void open(const TickTimes& times);
-  /// Removes the box. REQUIRES: everything is written.
+  /// Ends that, and empties the box. REQUIRES: everything is written.
   void close();
+  /// Removes the box. REQUIRES: not open.
+  void remove();
   bool isOpen() const { return open_.load(std::memory_order_acquire); }
 
   /// Returns the first reason since open() why something is not protected, once; success if all is.
@@ -72,7 +75,11 @@ class KillProofLog {
   void noteProblem(const Status& status) STEPTAPE_REQUIRES(mutex_);
   void fail(const Status& status) STEPTAPE_REQUIRES(mutex_);
   void removeFiles() STEPTAPE_REQUIRES(mutex_);
-  Status create(const TickTimes& times) STEPTAPE_REQUIRES(mutex_);
+  bool isStillRight() const STEPTAPE_REQUIRES(mutex_);
+  Status create() STEPTAPE_REQUIRES(mutex_);
+  Status begin(const TickTimes& times) STEPTAPE_REQUIRES(mutex_);
+  int empty() STEPTAPE_REQUIRES(mutex_);
+  void freeLastSlots() STEPTAPE_REQUIRES(mutex_);
   Status moveRings() STEPTAPE_REQUIRES(mutex_);
   Producer* takeSlot(std::uint32_t* number);
   void freeSlot(std::uint32_t number);

@@ -72,6 +72,11 @@ int writeAll(int descriptor, std::string_view bytes, std::uint64_t* total) noexc
   return 0;
 }
 
+bool BoxFile::isRemoved() const noexcept {
+  struct stat status {};
+  return ::fstat(descriptor_, &status) == 0 && status.st_nlink == 0;
+}
+
 int BoxFile::append(std::string_view bytes) noexcept {
   if (isOverLimit(size_ + bytes.size())) {
     return EFBIG;

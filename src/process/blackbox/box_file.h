@@ -36,6 +36,9 @@ class STEPTAPE_EXPORT BoxFile {
   const std::string& path() const { return path_; }
   int descriptor() const { return descriptor_; }
 
+  /// Returns whether the file has lost its name, to whomever.
+  bool isRemoved() const noexcept;
+
   /// Appends all of `bytes` in as few system calls as possible.
   /// @return 0 or an errno; the file may then end with a part of them.
   int append(std::string_view bytes) noexcept;

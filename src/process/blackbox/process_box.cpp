@@ -78,11 +78,6 @@ bool lockFile(const BoxFile& file, Status* why) {
   return locked == 0;
 }
 
-bool isRemoved(const BoxFile& file) {
-  struct stat status {};
-  return ::fstat(file.descriptor(), &status) == 0 && status.st_nlink == 0;
-}
-
 }  // namespace
 
 std::shared_ptr<ProcessBox> ProcessBox::acquire(Status* why) {
@@ -114,7 +109,7 @@ std::shared_ptr<ProcessBox> ProcessBox::acquire(Status* why) {
       return nullptr;
     }
     // Before it had the lock, another process could take it for one that has died.
-  } while (isRemoved(*id));
+  } while (id->isRemoved());
   boxes().numbers.insert(name.number);
   std::shared_ptr<ProcessBox> box(new ProcessBox(std::move(name), header, std::move(id)));
   boxes().current = box;

@@ -13,6 +13,7 @@
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
@@ -25,6 +26,7 @@
 #include "steptape/log/summary_writer.h"
 #include "steptape/ranks/temp_dir.h"
 
+#include "log/writer/child_process.h"
 #include "log/writer/dead_process.h"
 #include "log/writer/faulty_file_system.h"
 #include "log/writer/recovery.h"
@@ -55,6 +57,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::Pair;
 using ::testing::SizeIs;
+using ::testing::UnorderedElementsAreArray;
 
 constexpr std::size_t kThreads = 8;
 
@@ -159,7 +162,7 @@ TEST_F(KillProofTest, TheNextWriterOfARunRecoversIt) {
     writer.addScalar("loss", 2, 2);
   }
   EXPECT_THAT(scalarsIn(run()).at("loss"), ElementsAre(Pair(1, 1.0F), Pair(2, 2.0F)));
-  EXPECT_THAT(boxFiles(), IsEmpty());
+  EXPECT_THAT(listBoxes(boxes_.folder()), SizeIs(1)) << "that of this process";
 }
 
 TEST_F(KillProofTest, TheStateOfADeadProcessMovesToItsRun) {
@@ -283,14 +286,76 @@ TEST_F(KillProofTest, OtherValuesSurviveFromWhenTheyAreEncoded) {
   EXPECT_EQ(valuesIn(run()).front().tag, "note");
 }
 
-TEST_F(KillProofTest, NothingIsLeftOfAProcessThatEndedWell) {
+TEST_F(KillProofTest, OneBoxServesOneWriterAfterTheOther) {
+  std::vector<std::string> first;
   for (int round = 0; round < 3; ++round) {
     SummaryWriter writer(run());
     writer.addScalar("a", 1, round);
-    EXPECT_FALSE(boxFiles().empty());
+    EXPECT_THAT(boxFiles(), SizeIs(3));
+    first = first.empty() ? boxFiles() : first;
+    EXPECT_THAT(boxFiles(), UnorderedElementsAreArray(first));
   }
-  EXPECT_THAT(boxFiles(), IsEmpty());
   EXPECT_THAT(scalarsIn(run()).at("a"), SizeIs(3));
+}
+
+TEST_F(KillProofTest, ALaterWriterIsProtectedByTheBoxOfAnEarlierOne) {
+  killedChild([&] {
+    FaultyFileSystem disk;
+    for (int round = 0; round < 3; ++round) {
+      SummaryWriter writer(logs_.string() + "/first");
+      std::thread([&] { writer.addScalar("b", 1, round); }).join();
+      writer.addScalar("a", 1, round);
+    }
+    SummaryWriter writer(run());
+    disk.stall();
+    writer.addScalar("a", 2, 2);
+    std::thread([&] { writer.addScalar("b", 3, 3); }).join();
+    raise(SIGKILL);
+  });
+  EXPECT_EQ(recovered().values, 2U);
+  EXPECT_THAT(scalarsIn(run()).at("a"), ElementsAre(Pair(2, 2.0F)));
+  EXPECT_THAT(scalarsIn(run()).at("b"), ElementsAre(Pair(3, 3.0F)));
+  EXPECT_THAT(scalarsIn(logs_.string() + "/first").at("a"), SizeIs(3));
+}
+
+TEST_F(KillProofTest, ABoxThatSomebodyHasRemovedIsReplaced) {
+  { SummaryWriter(run()).addScalar("a", 1, 1); }
+  for (const std::string& name : boxFiles()) {
+    std::filesystem::remove(boxes_.folder() + "/" + name);
+  }
+  SummaryWriter writer(run());
+  EXPECT_THAT(boxFiles(), SizeIs(3));
+}
+
+TEST_F(KillProofTest, NothingIsLeftOfAProcessThatEndedWell) {
+  const auto writesTwice = [&] {
+    { SummaryWriter(run()).addScalar("a", 1, 1); }
+    SummaryWriter(run()).addScalar("a", 1, 2);
+  };
+  EXPECT_EQ(runInChild(writesTwice), 0);
+  EXPECT_THAT(boxFiles(), IsEmpty());
+}
+
+TEST_F(KillProofTest, NothingIsLeftOfAWriterThatOutlivesMain) {
+  EXPECT_EQ(runInChild([&] {
+              // Destroyed after what the library does at exit, which the first writer registers.
+              static std::optional<SummaryWriter> writer;
+              writer.emplace(run());
+            }),
+            0);
+  EXPECT_THAT(boxFiles(), IsEmpty());
+}
+
+TEST_F(KillProofTest, TheNextWriterRemovesTheBoxOfAProcessThatEndedByItself) {
+  killedChild([&] {
+    { SummaryWriter(run()).addScalar("a", 1, 1); }
+    raise(SIGKILL);  // as _exit(): no handler of the process's end runs
+  });
+  EXPECT_THAT(boxFiles(), SizeIs(3));
+  const SummaryWriter writer(logs_.string() + "/another");
+  EXPECT_THAT(boxFiles(), SizeIs(3)) << "its own";
+  EXPECT_THAT(recoverRuns({run()}).processes, IsEmpty());
+  EXPECT_THAT(scalarsIn(run()).at("a"), SizeIs(1));
 }
 
 TEST_F(KillProofTest, ThreadsThatOutliveAWriterAreProtectedInTheNext) {
