@@ -277,11 +277,51 @@ void Backend::secure() {
     logChanges(false);
   }
   rings_.secure();
+  captured_.forgetEncoded();
   if (log_.shouldReplaceLog()) {
     // Without cursors: each ring now says itself up to where it is safe.
     record_.begin(log_.times());
     logChanges(true);
   }
+}
+
+/// Instead of secure(), spares the log the bytes of streams that are about to be written: it names
+/// the writes, and the ring keeps its entries until secure() after them.
+///
+/// @return false if streams have more than the entries of this ring: nothing is done then.
+bool Backend::announceWrites() {
+  if (!log_.isOpen() || captured_.hasEncoded()) {
+    return false;
+  }
+  log_.setTimes(rings_.times());
+  record_.begin(log_.times());
+  if (!rings_.addAnnounced(&record_)) {
+    return false;
+  }
+  std::vector<EventStream*> announced;
+  std::vector<EventStream*> logged;
+  for (const std::shared_ptr<Run>& run : runs()) {
+    for (EventStream* const stream : run->streams()) {
+      (stream->canAnnounce() ? announced : logged).push_back(stream);
+    }
+  }
+  if (announced.empty()) {
+    return false;
+  }
+  for (EventStream* const stream : announced) {
+    stream->announce(&record_);
+  }
+  for (EventStream* const stream : logged) {
+    stream->addUpdate(false, &record_);
+  }
+  log_.append(record_.finish());
+  for (EventStream* const stream : announced) {
+    stream->noteAnnounced();
+  }
+  for (EventStream* const stream : logged) {
+    stream->noteLogged();
+  }
+  return true;
 }
 
 /// Adds the streams to the record and writes it, as all of the log if it says `everything`.
@@ -324,8 +364,11 @@ void Backend::drainRings(bool everything) {
     encodeEntries();
     // The pieces of one ring are written while they are in the second-level cache.
     if (rings_.isAlone() && wantsWrite()) {
-      secure();
+      if (!announceWrites()) {
+        secure();
+      }
       writeStreams();
+      secure();
     }
   }
   secure();

@@ -111,6 +111,7 @@ class Backend {
   void takeRegistrations();
   void secure();
   void logChanges(bool everything);
+  bool announceWrites();
   void reportProblem();
   void encodeEntries();
   void encodeCaptured(bool everything);

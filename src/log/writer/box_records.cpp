@@ -15,6 +15,8 @@ enum Kind : char {
   kTimes = 't',
   kCursor = 'c',
   kUpdate = 'u',
+  kWrite = 'w',
+  kAnnounced = 'a',
 };
 
 void put(std::uint32_t value, std::string* out) {
@@ -154,6 +156,26 @@ bool takeSeries(Fields* fields, NamedSeries* series) {
   return true;
 }
 
+bool takeTimes(Fields* fields, TickTimes* times) {
+  return fields->take(&times->ticks) && fields->take(&times->wallSeconds) &&
+         fields->take(&times->nanosPerTick);
+}
+
+bool takeCursor(Fields* fields, RingCursor* cursor) {
+  return fields->take(&cursor->slot) && fields->take(&cursor->index);
+}
+
+bool takeUpdate(Fields* fields, StreamUpdate* update) {
+  return fields->take(&update->stream) && fields->take(&update->file) &&
+         fields->take(&update->offset) && fields->take(&update->bytes);
+}
+
+bool takeWrite(Fields* fields, AnnouncedWrite* write) {
+  return fields->take(&write->stream) && fields->take(&write->file) &&
+         fields->take(&write->offset) && fields->take(&write->bytes) &&
+         fields->take(&write->scalars);
+}
+
 }  // namespace
 
 void appendNameRecord(const NameRecord& record, std::string* payload) {
@@ -202,6 +224,21 @@ void LogRecordBuilder::addCursor(const RingCursor& cursor) {
   put(cursor.index, payload_);
 }
 
+void LogRecordBuilder::addAnnounced(const RingCursor& cursor) {
+  payload_->push_back(kAnnounced);
+  put(cursor.slot, payload_);
+  put(cursor.index, payload_);
+}
+
+void LogRecordBuilder::addWrite(const AnnouncedWrite& write) {
+  payload_->push_back(kWrite);
+  put(write.stream, payload_);
+  put(std::string_view(write.file), payload_);
+  put(write.offset, payload_);
+  put(write.bytes, payload_);
+  put(write.scalars, payload_);
+}
+
 void LogRecordBuilder::beginStream(std::uint32_t stream, std::string_view file,
                                    std::uint64_t offset) {
   payload_->push_back(kUpdate);
@@ -231,17 +268,24 @@ bool decodeLogRecord(std::string_view payload, LogRecord* record) {
       return false;
     }
     bool taken = false;
-    if (kind == kTimes) {
-      TickTimes& times = record->times;
-      taken = fields.take(&times.ticks) && fields.take(&times.wallSeconds) &&
-              fields.take(&times.nanosPerTick);
-    } else if (kind == kCursor) {
-      RingCursor& cursor = record->cursors.emplace_back();
-      taken = fields.take(&cursor.slot) && fields.take(&cursor.index);
-    } else if (kind == kUpdate) {
-      StreamUpdate& update = record->streams.emplace_back();
-      taken = fields.take(&update.stream) && fields.take(&update.file) &&
-              fields.take(&update.offset) && fields.take(&update.bytes);
+    switch (kind) {
+      case kTimes:
+        taken = takeTimes(&fields, &record->times);
+        break;
+      case kCursor:
+        taken = takeCursor(&fields, &record->cursors.emplace_back());
+        break;
+      case kAnnounced:
+        taken = takeCursor(&fields, &record->announced.emplace_back());
+        break;
+      case kUpdate:
+        taken = takeUpdate(&fields, &record->streams.emplace_back());
+        break;
+      case kWrite:
+        taken = takeWrite(&fields, &record->writes.emplace_back());
+        break;
+      default:
+        break;
     }
     if (!taken) {
       return false;

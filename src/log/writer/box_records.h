@@ -73,11 +73,25 @@ struct StreamUpdate {
   std::string_view bytes;  ///< In the decoded record.
 };
 
+/// Whole records that are about to be written to an event file. They are in no log, because the
+/// rings still hold what is in them. It counts until the next update of the stream.
+struct AnnouncedWrite {
+  std::uint32_t stream = 0;
+  std::string file;  ///< Its name.
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t scalars = 0;  ///< How many the records hold.
+};
+
 /// One step of the log: what was true at one time. It counts as a whole or not at all.
 struct LogRecord {
   TickTimes times;
   std::vector<RingCursor> cursors;
   std::vector<StreamUpdate> streams;
+  std::vector<AnnouncedWrite> writes;
+  /// Up to where the entries of rings are in `streams`, or in files once all `writes` are done;
+  /// until the next cursor of the ring.
+  std::vector<RingCursor> announced;
 };
 
 /// Builds a log record in its frame: what it holds is copied once.
@@ -94,6 +108,8 @@ class LogRecordBuilder {
   void beginStream(std::uint32_t stream, std::string_view file, std::uint64_t offset);
   std::string* bytes() { return payload_; }
   void endStream();
+  void addWrite(const AnnouncedWrite& write);
+  void addAnnounced(const RingCursor& cursor);
 
   /// Returns whether nothing was added.
   bool isEmpty() const { return payload_->size() == headBytes_; }

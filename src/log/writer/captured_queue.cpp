@@ -36,6 +36,7 @@ void CapturedQueue::encodeNext() {
 
 /// @return whether it wants to be called again.
 bool CapturedQueue::encode(CapturedValue* captured, double wallTime) noexcept {
+  hasEncoded_ = true;
   Run* const run = captured->run;
   bool again = false;
   const CapturedValue::Place place{run->mainStream(),

@@ -25,6 +25,10 @@ class CapturedQueue {
   /// Encodes the first value that waits, or a part of it. REQUIRES: the queue is not empty
   void encodeNext();
 
+  /// Returns whether a value was encoded since forgetEncoded().
+  bool hasEncoded() const { return hasEncoded_; }
+  void forgetEncoded() { hasEncoded_ = false; }
+
  private:
   struct WaitingValue {
     std::unique_ptr<CapturedValue> captured;
@@ -35,6 +39,7 @@ class CapturedQueue {
 
   const SeriesTable& series_;
   std::deque<WaitingValue> waiting_;
+  bool hasEncoded_ = false;
 };
 
 }  // namespace steptape::detail::log

@@ -39,6 +39,13 @@ class Reading {
       process_->times = record.times;
       for (const RingCursor& cursor : record.cursors) {
         cursors_[cursor.slot] = cursor.index;
+        announced_.erase(cursor.slot);
+      }
+      for (const RingCursor& cursor : record.announced) {
+        announced_[cursor.slot] = cursor.index;
+      }
+      for (AnnouncedWrite& write : record.writes) {
+        process_->writes[write.stream] = std::move(write);
       }
       for (const StreamUpdate& update : record.streams) {
         apply(update);
@@ -53,15 +60,10 @@ class Reading {
     }
     const std::size_t slots = (bytes.size() - process::BoxHeader::kBytes) / kRingSlotBytes;
     for (std::size_t slot = 0; slot < slots; ++slot) {
-      const auto known = cursors_.find(static_cast<std::uint32_t>(slot));
-      std::uint64_t end = 0;
-      if (!ScalarRing::Image::read(
-              bytes.data() + process::BoxHeader::kBytes + slot * kRingSlotBytes,
-              known == cursors_.end() ? 0 : known->second, &process_->entries, &end)) {
+      if (!readRing(static_cast<std::uint32_t>(slot),
+                    bytes.data() + process::BoxHeader::kBytes + slot * kRingSlotBytes)) {
         complain("rings", "the ring of thread " + std::to_string(slot) + " is damaged");
-        continue;
       }
-      process_->cursors.push_back({static_cast<std::uint32_t>(slot), end});
     }
     auto& entries = process_->entries;
     const auto values = std::remove_if(entries.begin(), entries.end(),
@@ -77,6 +79,26 @@ class Reading {
   }
 
  private:
+  bool readRing(std::uint32_t slot, const char* bytes) {
+    std::uint64_t end = 0;
+    std::vector<RingEntry> entries;
+    if (!ScalarRing::Image::read(bytes, cursors_[slot], &entries, &end)) {
+      return false;
+    }
+    auto later = entries.begin();
+    if (const auto announced = announced_.find(slot); announced != announced_.end()) {
+      std::vector<RingEntry> others;
+      if (!ScalarRing::Image::read(bytes, announced->second, &others, &end)) {
+        return false;
+      }
+      later = entries.end() - static_cast<std::ptrdiff_t>(others.size());
+      process_->announced.assign(entries.begin(), later);
+    }
+    process_->entries.insert(process_->entries.end(), later, entries.end());
+    process_->cursors.push_back({slot, end});
+    return true;
+  }
+
   void keep(NamedRun named) {
     const std::uint32_t id = named.id;
     process_->runs[id] = std::move(named);
@@ -96,6 +118,7 @@ class Reading {
       complain("log", "stream " + std::to_string(update.stream) + " has no name");
       return;
     }
+    process_->writes.erase(update.stream);
     DeadProcess::Stream& stream = found->second;
     const bool continues = stream.file == update.file && update.offset >= stream.offset &&
                            update.offset - stream.offset <= stream.bytes.size();
@@ -146,7 +169,8 @@ class Reading {
 
   const std::uint64_t box_;
   DeadProcess* const process_;
-  std::map<std::uint32_t, std::uint64_t> cursors_;  // by slot
+  std::map<std::uint32_t, std::uint64_t> cursors_;    // by slot
+  std::map<std::uint32_t, std::uint64_t> announced_;  // by slot
 };
 
 }  // namespace

@@ -30,7 +30,11 @@ struct STEPTAPE_EXPORT DeadProcess {
   std::map<std::uint32_t, NamedRun> runs;
   std::map<std::uint32_t, Stream> streams;
   std::map<std::uint32_t, NamedSeries> series;
-  std::vector<RingEntry> entries;   ///< Not yet among `bytes`; in the order of their ticks.
+  std::vector<RingEntry> entries;  ///< Not yet among `bytes`; in the order of their ticks.
+  /// Writes that may have been under way, by stream: files may have them, in part or not at all.
+  std::map<std::uint32_t, AnnouncedWrite> writes;
+  /// What is in `writes` or in `bytes`, as far as the rings still have it; before `entries`.
+  std::vector<RingEntry> announced;
   std::vector<RingCursor> cursors;  ///< Behind the last entry of each ring.
   TickTimes times;
   std::uint64_t logBytes = 0;          ///< Of whole records in the file `.log`, with the header.

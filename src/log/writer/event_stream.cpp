@@ -290,7 +290,9 @@ Status EventStream::ensureFile() {
 }
 
 Status EventStream::writePending() {
-  if (log_->isOpen() && !isLogged()) {
+  const bool isAnnounced = std::exchange(announcedEnd_, 0) == pendingBegin() + pendingBytes() &&
+                           !mustLogAgain_ && logged_.path == file_.path();
+  if (log_->isOpen() && !isAnnounced && !isLogged()) {
     logNow();
   }
   while (!chunks_.empty()) {
@@ -308,6 +310,7 @@ Status EventStream::writePending() {
     buffer_.clear();
     bufferScalars_ = 0;
     bufferValues_ = 0;
+    logged_.bufferScalars = 0;
   }
   return status;
 }
@@ -498,7 +501,26 @@ void EventStream::noteLogged() {
   logged_.through = std::max(updateThrough_, logged_.end);
   logged_.event = event_.serial();
   logged_.scalars = event_.size();
+  logged_.bufferScalars = bufferScalars_;
   mustLogAgain_ = false;
+}
+
+bool EventStream::canAnnounce() const {
+  return wantsWrite() && chunks_.empty() && file_.created() && head_.empty() && !mustFinish_ &&
+         !mustDescribeAgain_ && !mustLogAgain_ && logged_.path == file_.path();
+}
+
+void EventStream::noteAnnounced() {
+  announcedEnd_ = pendingBegin() + pendingBytes();
+}
+
+void EventStream::announce(LogRecordBuilder* record) {
+  finishEvent();
+  const std::uint64_t from = std::max(pendingBegin(), logged_.end);
+  const std::string_view path = file_.path();
+  record->addWrite({number_, std::string(path.substr(path.rfind('/') + 1)), from,
+                    pendingBegin() + pendingBytes() - from,
+                    bufferScalars_ - logged_.bufferScalars});
 }
 
 bool EventStream::isLogged() const {

@@ -98,6 +98,15 @@ class EventStream {
   void noteLogged();
   /// Returns whether the log holds all bytes that wait, as it must before they are written.
   bool isLogged() const;
+  /// Returns whether the next write can be announced() instead of logged: it is due, and nothing
+  /// stands in its way.
+  bool canAnnounce() const;
+  /// Ends the current event and adds to `record` that what the log lacks is about to be written,
+  /// without its bytes. REQUIRES: canAnnounce(), the rings hold all that the log lacks, and keep it
+  /// until the write has ended
+  void announce(LogRecordBuilder* record);
+  /// Records that the log now announces it. REQUIRES: nothing was added to the stream since.
+  void noteAnnounced();
 
  private:
   // Large enough to amortize a write(2), and small enough to stay in the second-level cache.
@@ -117,6 +126,7 @@ class EventStream {
     std::uint64_t through = 0;  // in the file, of the event that follows them
     std::uint64_t event = 0;    // the number of that event, and how many scalars it had
     std::size_t scalars = 0;
+    std::uint64_t bufferScalars = 0;  // of those in buffer_
   };
   std::uint64_t pendingBegin() const { return file_.created() ? file_.size() : 0; }
   void appendPending(std::uint64_t skip, std::string* out) const;
@@ -190,6 +200,7 @@ class EventStream {
   Logged logged_;
   std::uint64_t updateThrough_ = 0;  // what logged_.through becomes
   bool mustLogAgain_ = false;        // waiting bytes have changed or moved
+  std::uint64_t announcedEnd_ = 0;   // in the file, of the write that the log announces
 
   int failures_ = 0;  // in a row
   TimePoint retryAt_;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "log/writer/process_recovery.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "log/writer/box_records.h"
 #include "log/writer/entry_events.h"
@@ -14,7 +17,11 @@ namespace steptape::detail::log {
 
 ProcessRecovery::ProcessRecovery(process::DeadBox* box, DeadProcess process, const RunPlace& wanted,
                                  bool discardMissing)
-    : box_(*box), process_(std::move(process)), wanted_(wanted), discardMissing_(discardMissing) {
+    : box_(*box),
+      process_(std::move(process)),
+      wanted_(wanted),
+      discardMissing_(discardMissing),
+      files_(box_, &report_) {
   report_.pid = box_.header().pid;
   report_.program = process::BoxHeader::textOf(box_.header().program);
   report_.host = process::BoxHeader::textOf(box_.header().host);
@@ -26,12 +33,16 @@ ProcessRecovery::ProcessRecovery(process::DeadBox* box, DeadProcess process, con
 }
 
 RecoveryReport::Process ProcessRecovery::run() {
+  if (!settleWrites()) {
+    return std::move(report_);
+  }
   encodeEntries();
-  RecoveredFiles files(box_, &report_);
   for (const auto& [id, stream] : process_.streams) {
-    std::string directory;
-    if (!stream.bytes.empty() && findDirectory(stream.named, &directory)) {
-      files.bring(directory, stream);
+    if (stream.bytes.empty()) {
+      continue;
+    }
+    if (const std::string* const directory = directoryOf(stream.named)) {
+      files_.bring(*directory, stream);
     }
   }
   if (!report_.isKept) {
@@ -48,13 +59,52 @@ void ProcessRecovery::removeBox() {
   }
 }
 
+/// Adds to the entries what the writes that were under way have not brought to the files.
+///
+/// @return false if this cannot be known now: everything then stays as it is.
+bool ProcessRecovery::settleWrites() {
+  std::vector<RingEntry> entries;
+  for (const auto& [id, write] : process_.writes) {
+    const auto stream = process_.streams.find(id);
+    if (stream == process_.streams.end()) {
+      report_.problems.push_back("a write of an unknown stream");
+      continue;
+    }
+    std::uint64_t missing = write.scalars;
+    const std::string* const directory = directoryOf(stream->second.named);
+    if (report_.isKept ||
+        (directory != nullptr && !files_.settle(*directory, write, &stream->second, &missing))) {
+      return false;
+    }
+    const auto first = entries.size();
+    for (const RingEntry& entry : process_.announced) {
+      const auto series = process_.series.find(entry.series);
+      if (series != process_.series.end() && series->second.stream == id) {
+        entries.push_back(entry);
+      }
+    }
+    const std::size_t there = entries.size() - first;
+    const auto begin = entries.begin() + static_cast<std::ptrdiff_t>(first);
+    entries.erase(begin, begin + static_cast<std::ptrdiff_t>(
+                                     there - std::min<std::uint64_t>(there, missing)));
+  }
+  process_.entries.insert(process_.entries.begin(), entries.begin(), entries.end());
+  return true;
+}
+
 /// Moves the entries of the rings to the streams, and says so in the log: if this process is
 /// killed now, the next recovery finds them there and nowhere else.
 void ProcessRecovery::encodeEntries() {
-  if (process_.entries.empty()) {
+  if (process_.entries.empty() && process_.writes.empty()) {
     return;
   }
   std::map<std::uint32_t, EntryEvents> encoders;
+  for (const auto& [id, write] : process_.writes) {
+    // Also a stream that has got all: the next recovery must not look for the write again.
+    if (const auto stream = process_.streams.find(write.stream); stream != process_.streams.end()) {
+      encoders.try_emplace(stream->first, stream->second.named, process_.times);
+    }
+  }
   std::uint64_t nameless = 0;
   for (const RingEntry& entry : process_.entries) {
     const auto series = process_.series.find(entry.series);
@@ -105,8 +155,15 @@ bool ProcessRecovery::copyState() {
   return false;
 }
 
-/// Finds the directory of a stream today.
-/// @return false if there is none.
+/// Returns the directory of a stream today; null if there is none. Says once why.
+const std::string* ProcessRecovery::directoryOf(const NamedStream& stream) {
+  const auto [known, isNew] = directories_.try_emplace(stream.id);
+  if (isNew && !findDirectory(stream, &known->second)) {
+    known->second.clear();
+  }
+  return known->second.empty() ? nullptr : &known->second;
+}
+
 bool ProcessRecovery::findDirectory(const NamedStream& stream, std::string* directory) {
   const auto found = process_.runs.find(stream.run);
   if (found == process_.runs.end()) {

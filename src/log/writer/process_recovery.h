@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -31,7 +32,9 @@ class ProcessRecovery {
   void removeBox();
 
  private:
+  bool settleWrites();
   void encodeEntries();
+  const std::string* directoryOf(const NamedStream& stream);
   bool findDirectory(const NamedStream& stream, std::string* directory);
   bool copyState();
 
@@ -40,6 +43,8 @@ class ProcessRecovery {
   const RunPlace& wanted_;
   const bool discardMissing_;
   RecoveryReport::Process report_;
+  RecoveredFiles files_;
+  std::map<std::uint32_t, std::string> directories_;  // by stream; empty: there is none
 };
 
 }  // namespace steptape::detail::log

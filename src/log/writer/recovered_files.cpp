@@ -15,6 +15,9 @@
 #include <variant>
 #include <vector>
 
+#include "steptape/events/byte_source.h"
+#include "steptape/events/record_reader.h"
+
 #include "base/got_expected.h"
 #include "base/little_endian.h"
 #include "events/framing/record_format.h"
@@ -62,6 +65,12 @@ std::uint64_t valuesAfter(std::string_view records, std::size_t known) {
   return values;
 }
 
+/// Records at the end of a file.
+struct WholeRecords {
+  std::uint64_t bytes = 0;
+  std::uint64_t values = 0;
+};
+
 /// An event file that a dead process has left.
 class LeftFile {
  public:
@@ -87,21 +96,59 @@ class LeftFile {
 
   /// Returns whether the file holds the first bytes of `bytes` from `offset` to its end.
   bool endsWithin(std::uint64_t offset, std::string_view bytes) const {
-    if (size_ < offset) {
+    std::string there;
+    return read(offset, bytes.size(), &there) && bytes.substr(0, there.size()) == there;
+  }
+
+  /// Takes the whole records from `offset` on, within the next `most` bytes.
+  /// @return false if something else is there.
+  bool wholeRecords(std::uint64_t offset, std::size_t most, WholeRecords* records) const {
+    std::string there;
+    if (!read(offset, most, &there)) {
       return false;
     }
-    std::string there(std::min<std::uint64_t>(size_ - offset, bytes.size()), '\0');
-    const ssize_t got =
-        ::pread(descriptor_, there.data(), there.size(), static_cast<off_t>(offset));
-    return got == static_cast<ssize_t>(there.size()) && bytes.substr(0, there.size()) == there;
+    const MemoryByteSource source(std::move(there), path_);
+    RecordReader reader(&source);
+    std::string_view payload;
+    ReadOutcome outcome = reader.next(&payload);
+    while (outcome == ReadOutcome::kRecord) {
+      records->values += valuesOf(payload);
+      records->bytes = reader.offset();
+      outcome = reader.next(&payload);
+    }
+    return outcome == ReadOutcome::kTruncated;
   }
 
  private:
+  /// Reads at most `most` bytes from `offset` on.
+  bool read(std::uint64_t offset, std::size_t most, std::string* bytes) const {
+    if (size_ < offset) {
+      return false;
+    }
+    bytes->resize(std::min<std::uint64_t>(size_ - offset, most));
+    const ssize_t got =
+        ::pread(descriptor_, bytes->data(), bytes->size(), static_cast<off_t>(offset));
+    return got == static_cast<ssize_t>(bytes->size());
+  }
+
   const std::string path_;
   const int descriptor_;
   const int error_;
   std::uint64_t size_ = 0;
 };
+
+/// Ends a file after its first `bytes`.
+/// @return 0 or an errno.
+int cut(const std::string& path, std::uint64_t bytes) {
+  FileSystem& files = FileSystem::current();
+  int descriptor = -1;
+  int error = files.openToAppend(path, &descriptor);
+  if (error == 0) {
+    error = files.truncate(descriptor, bytes);
+    files.close(descriptor);
+  }
+  return error;
+}
 
 /// Writes all of `bytes` to an open file.
 /// @return 0 or an errno.
@@ -121,6 +168,39 @@ int writeAll(int descriptor, std::string_view bytes) {
 }
 
 }  // namespace
+
+bool RecoveredFiles::settle(const std::string& directory, const AnnouncedWrite& write,
+                            DeadProcess::Stream* stream, std::uint64_t* missing) {
+  *missing = write.scalars;
+  if (stream->file != write.file) {
+    stream->file = write.file;
+    stream->offset = write.offset;
+    stream->bytes.clear();
+  }
+  const std::string path = directory + "/" + write.file;
+  const LeftFile file(path);
+  if (file.error() != 0 && file.error() != ENOENT && file.error() != ENOTDIR) {
+    report_.keep(process::boxError("open", path, file.error()).message());
+    return false;
+  }
+  WholeRecords there;
+  if (file.error() != 0 || !file.wholeRecords(write.offset, write.bytes, &there)) {
+    return true;  // bring() finds out what is there instead
+  }
+  const std::uint64_t end = write.offset + there.bytes;
+  if (there.bytes < write.bytes && file.size() > end) {
+    if (const int error = cut(path, end)) {
+      report_.keep(process::boxError("remove a part of a record from", path, error).message());
+      return false;
+    }
+  }
+  if (there.bytes > 0) {
+    *missing -= std::min(*missing, there.values);
+    stream->offset = end;
+    stream->bytes.clear();
+  }
+  return true;
+}
 
 void RecoveredFiles::bring(const std::string& directory, const DeadProcess::Stream& stream) {
   if (stream.file.empty()) {

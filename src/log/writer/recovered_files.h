@@ -21,6 +21,14 @@ class RecoveredFiles {
   RecoveredFiles(const process::DeadBox& box, RecoveryReport::Process* report)
       : box_(box), report_(*report) {}
 
+  /// Finds out how much of a write the stream's file has got: the stream then continues after its
+  /// last whole record, and a part of a record after it is cut off.
+  ///
+  /// @param missing Set to how many of the write's last scalars the file lacks.
+  /// @return false if this cannot be known now; the report then says why.
+  bool settle(const std::string& directory, const AnnouncedWrite& write,
+              DeadProcess::Stream* stream, std::uint64_t* missing);
+
   /// Appends to the stream's file what it lacks. If there is none yet, or if it holds other bytes
   /// than its writer left, makes a new one.
   /// @param directory Of the stream, where it is today.

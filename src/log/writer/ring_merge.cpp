@@ -61,6 +61,20 @@ void RingMerge::addCursors(LogRecordBuilder* record) const {
   }
 }
 
+bool RingMerge::addAnnounced(LogRecordBuilder* record) const {
+  int rings = 0;
+  for (const auto& producer : draining_) {
+    const ScalarRing& ring = producer->ring();
+    if (ring.drained() != ring.safe()) {
+      if (!producer->slot() || ++rings > 1) {
+        return false;
+      }
+      record->addAnnounced({*producer->slot(), ring.drained()});
+    }
+  }
+  return true;
+}
+
 void RingMerge::secure() {
   for (const auto& producer : draining_) {
     producer->ring().secure();

@@ -44,6 +44,9 @@ class RingMerge {
 
   /// Adds up to where entries were taken from each ring that still keeps them.
   void addCursors(LogRecordBuilder* record) const;
+  /// Adds up to where entries were taken from the only ring that still keeps some.
+  /// @return false if there is another one, or the black box does not hold it.
+  bool addAnnounced(LogRecordBuilder* record) const;
   /// Lets the rings overwrite the entries that were taken.
   void secure();
   /// Ends the drain.

@@ -31,7 +31,12 @@ void ScalarRing::pushBatch(std::int64_t step, std::uint64_t ticks, std::uint64_t
   tail_.store(tail, std::memory_order_release);
 }
 
-std::uint64_t ScalarRing::unpackBatch(std::uint64_t index, std::vector<RingEntry>* entries) const {
+void ScalarRing::Appender::grow() {
+  constexpr std::size_t kStep = 512;
+  entries_.resize(size_ + std::max(size_, kStep));
+}
+
+std::uint64_t ScalarRing::unpackBatch(std::uint64_t index, Appender* entries) const {
   const std::uint64_t step = load(index + 1);
   const std::uint64_t ticks = load(index + 2);
   const std::uint64_t wallTime = load(index + 3);
@@ -40,28 +45,30 @@ std::uint64_t ScalarRing::unpackBatch(std::uint64_t index, std::vector<RingEntry
   const std::size_t count = std::min<std::size_t>(upperHalf(load(index)), kMaxBatch);
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t scalar = load(index + batchWords(i));
-    entries->push_back({lowerHalf(scalar), valueOf(scalar), step, ticks, wallTime});
+    entries->add({lowerHalf(scalar), valueOf(scalar), step, ticks, wallTime});
   }
   return index + batchWords(count);
 }
 
 void ScalarRing::discardOldest(std::uint64_t words, std::vector<RingEntry>* discarded) {
   const std::size_t before = discarded->size();
+  Appender appender(discarded);
   std::uint64_t head = head_.load(std::memory_order_acquire);
   while (true) {
     const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
     const std::uint64_t reusable = reusableUpTo();
     const std::uint64_t enough = std::min(reusable + words, tail);
-    discarded->resize(before);
+    appender.cutTo(before);
     std::uint64_t end = head;
     while (end < enough) {
-      end = unpack(end, discarded);
+      end = unpack(end, &appender);
     }
     if (head_.compare_exchange_strong(head, end, std::memory_order_acq_rel)) {
       if (reusable != discardedTo_.load(std::memory_order_relaxed)) {
         discardedFrom_.store(reusable, std::memory_order_relaxed);
       }
       discardedTo_.store(end, std::memory_order_release);
+      appender.finish();
       return;
     }
   }
@@ -80,25 +87,27 @@ bool ScalarRing::drain(std::uint64_t lastTicks, std::size_t enough,
 
 bool ScalarRing::tryDrain(std::uint64_t lastTicks, std::size_t enough,
                           std::vector<RingEntry>* entries) {
-  const std::size_t before = entries->size();
+  Appender appender(entries);
+  const std::size_t before = appender.size();
   std::uint64_t head = head_.load(std::memory_order_acquire);
   while (true) {
     const std::uint64_t tail = tail_.load(std::memory_order_acquire);
-    entries->resize(before);
+    appender.cutTo(before);
     std::uint64_t end = head;
     bool all = true;
     while (end < tail) {
       if (load(end + 2) > lastTicks) {
         break;
       }
-      if (entries->size() >= enough) {
+      if (appender.size() >= enough) {
         all = false;
         break;
       }
-      end = unpack(end, entries);
+      end = unpack(end, &appender);
     }
     if (head_.compare_exchange_strong(head, end, std::memory_order_acq_rel)) {
       drained_ = end;
+      appender.finish();
       return all;
     }
   }

@@ -150,6 +150,31 @@ TEST_F(KillAtEachCallTest, BetweenFilesLosesNothing) {
   EXPECT_GT(kills, 50U);
 }
 
+/// A thread logs so much that the file is written at once, from the ring, in writes of several calls;
+/// another stream waits meanwhile.
+TEST_F(KillAtEachCallTest, OfABusyWriterLosesNothing) {
+  constexpr int kScalars = 9000;  // several chunks
+  const auto log = [this] {
+    FaultyFileSystem disk;
+    SummaryWriter writer(run(), lazy());
+    addLoss(&writer, 3);
+    addBoth(&writer, 1);
+    waitForScalars(writer, 1);
+    disk.shortenWrites(30'000);
+    noted_->isCounting = true;
+    for (int i = 0; i < kScalars / 100; ++i) {
+      addLoss(&writer, 100);
+      addBoth(&writer, 1);
+    }
+    waitForScalars(writer, kScalars);
+    _exit(0);
+  };
+  const std::size_t kills =
+      killAtEachStop(nothing, log, [this](std::size_t) { expectNextWriterFindsEverything(); });
+  SKIP_WITHOUT_TRACING(kills);
+  EXPECT_GT(kills, 15U);
+}
+
 TEST_F(KillAtEachCallTest, WhileTheLogIsReplacedLosesNothing) {
   constexpr int kScalars = 8000;  // encoded, far more than a small log
   const auto replace = [this] {
