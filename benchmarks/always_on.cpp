@@ -14,7 +14,7 @@
 
 #include "steptape/libtorch/op_profiler.h"
 #include "steptape/log/summary_writer.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "../examples/fashion_mnist/network.h"
 #include "harness.h"

@@ -14,11 +14,10 @@
 #include <string_view>
 #include <vector>
 
-#include "steptape/events/byte_source.h"
 #include "steptape/events/record_reader.h"
+#include "steptape/log/event_reader.h"
 #include "steptape/log/export.h"
-#include "steptape/log/run_events.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "events/framing/record_buffer.h"
 #include "events/messages/event_codec.h"

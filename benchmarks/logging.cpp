@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "steptape/base/clock.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 #include "steptape/steptape.h"
 #include "steptape/wire/event.pb.h"
 

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "steptape/mpi.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "harness.h"
 

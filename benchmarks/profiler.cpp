@@ -12,7 +12,7 @@
 #include "steptape/base/clock.h"
 #include "steptape/libtorch/op_profiler.h"
 #include "steptape/profile.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "harness.h"
 

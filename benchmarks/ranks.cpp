@@ -30,8 +30,7 @@
 #include "steptape/metrics/straggler_report.h"
 #include "steptape/mpi.h"
 #include "steptape/ranks/mpi_communicator.h"
-#include "steptape/ranks/temp_dir.h"
-#include "steptape/ranks/thread_communicator.h"
+#include "steptape/ranks/testing.h"
 
 #ifdef STEPTAPE_HAS_C10D
 #include "steptape/ranks/c10d_job.h"

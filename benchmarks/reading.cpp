@@ -26,7 +26,7 @@
 #include "steptape/events/record_reader.h"
 #include "steptape/log/log_dir.h"
 #include "steptape/log/run_reader.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 #include "steptape/wire/event.pb.h"
 
 #include "event_file.h"

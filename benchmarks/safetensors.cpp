@@ -12,8 +12,8 @@
 #include <unistd.h>
 #include <vector>
 
-#include "steptape/ranks/temp_dir.h"
-#include "steptape/train/module_safetensors.h"
+#include "steptape/ranks/testing.h"
+#include "steptape/train/checkpoint.h"
 
 #include "harness.h"
 

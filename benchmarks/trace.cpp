@@ -17,7 +17,7 @@
 #include <sys/resource.h>
 #include <vector>
 
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "harness.h"
 #include "profile/trace/chrome/chrome_trace.h"

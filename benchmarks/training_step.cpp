@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "steptape/libtorch/flop_counter.h"
-#include "steptape/train/exponential_moving_average.h"
+#include "steptape/libtorch/op_profiler.h"
+#include "steptape/train/trainer_callback.h"
 
 #include "../examples/fashion_mnist/network.h"
 #include "harness.h"

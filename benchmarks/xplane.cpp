@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 #include "steptape/wire/xplane.pb.h"
 
 #include "harness.h"

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include <steptape/train/image_dataset.h>
+#include <steptape/train/batch_loader.h>
 
 #include <torch/torch.h>
 

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include <steptape/train/batch_loader.h>
-#include <steptape/train/prefetch_loader.h>
 
 namespace example {
 

@@ -4,7 +4,7 @@
 #include <iostream>
 
 #include <steptape/environment.h>
-#include <steptape/ranks/rank_log.h>
+#include <steptape/ranks/communicator.h>
 
 namespace example {
 

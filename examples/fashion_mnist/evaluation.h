@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include <steptape/metrics/distributed_writer.h>
-#include <steptape/train/image_dataset.h>
+#include <steptape/train/batch_loader.h>
 #include <steptape/train/trainer_options.h>
 
 #include "network.h"

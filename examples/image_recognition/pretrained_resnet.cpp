@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include <steptape/base/error.h>
-#include <steptape/train/module_safetensors.h>
+#include <steptape/base/status.h>
+#include <steptape/train/checkpoint.h>
 
 namespace {
 

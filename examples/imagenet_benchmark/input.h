@@ -5,7 +5,6 @@
 #include <string>
 
 #include <steptape/train/batch_loader.h>
-#include <steptape/train/prefetch_loader.h>
 #ifdef IMAGENET_BENCHMARK_WITH_IMAGES
 #include <steptape/images.h>
 #endif

@@ -9,8 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include <steptape/log/run_files.h>
-#include <steptape/log/scalar_series.h>
+#include <steptape/log/run_reader.h>
 
 #include "process.h"
 

@@ -16,9 +16,7 @@
 ///     torchrun --nproc-per-node=4 --no-python ./train
 
 #include "steptape/metrics/distributed_writer.h"
-#include "steptape/metrics/distributed_writer_options.h"
 #include "steptape/metrics/metric_average.h"
 #include "steptape/metrics/straggler_report.h"
 #include "steptape/ranks/c10d_job.h"
 #include "steptape/ranks/communicator.h"
-#include "steptape/ranks/rank_log.h"

@@ -6,5 +6,4 @@
 //   steptape::Figure figure;
 //   figure.line(loss, {.label = "train"}).setTitle("Loss");
 //   writer.addFigure("loss", figure, step);
-#include "steptape/values/figure.h"        // IWYU pragma: export
-#include "steptape/values/plot_options.h"  // IWYU pragma: export
+#include "steptape/values/figure.h"  // IWYU pragma: export

@@ -11,7 +11,6 @@
 /// PrefetchLoader of the component `trainer` makes batches of it. The component itself needs no
 /// LibTorch.
 
-#include "steptape/base/error.h"              // IWYU pragma: export
-#include "steptape/train/image_folder.h"      // IWYU pragma: export
-#include "steptape/train/image_transforms.h"  // IWYU pragma: export
-#include "steptape/train/sample_source.h"     // IWYU pragma: export
+#include "steptape/base/status.h"         // IWYU pragma: export
+#include "steptape/train/image_folder.h"  // IWYU pragma: export
+#include "steptape/train/samples.h"       // IWYU pragma: export

@@ -20,9 +20,7 @@
 /// `<steptape/ranks/mpi_communicator.h>`, the only header that does.
 
 #include "steptape/metrics/distributed_writer.h"
-#include "steptape/metrics/distributed_writer_options.h"
 #include "steptape/metrics/metric_average.h"
 #include "steptape/metrics/straggler_report.h"
 #include "steptape/ranks/communicator.h"
 #include "steptape/ranks/mpi_job.h"
-#include "steptape/ranks/rank_log.h"

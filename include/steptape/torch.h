@@ -11,7 +11,6 @@
 //
 // It includes only the tensors of LibTorch, because <torch/nn/module.h> takes ten seconds to
 // compile. Include the headers of your model, such as <torch/torch.h>, yourself.
-#include "steptape/libtorch/flop_counter.h"   // IWYU pragma: export
 #include "steptape/libtorch/graph.h"          // IWYU pragma: export
 #include "steptape/libtorch/op_profiler.h"    // IWYU pragma: export
 #include "steptape/libtorch/tensor_traits.h"  // IWYU pragma: export

@@ -7,9 +7,9 @@
 #include <utility>
 #include <variant>
 
-#include "steptape/base/error.h"
-#include "steptape/log/event_file_reader.h"
-#include "steptape/log/run_files.h"
+#include "steptape/base/status.h"
+#include "steptape/log/event_reader.h"
+#include "steptape/log/run_reader.h"
 
 #include "arrays.h"
 #include "bindings.h"

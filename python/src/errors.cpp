@@ -2,7 +2,7 @@
 // Converts Steptape's errors to Python exceptions.
 #include <exception>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "bindings.h"
 

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <utility>
 
-#include "steptape/log/run_files.h"
+#include "steptape/log/run_reader.h"
 
 #include "gil.h"
 

@@ -13,8 +13,8 @@
 #include <variant>
 #include <vector>
 
-#include "steptape/base/error.h"
-#include "steptape/events/hparams_content.h"
+#include "steptape/base/status.h"
+#include "steptape/events/plugin_content.h"
 
 #include "arrays.h"
 #include "bindings.h"

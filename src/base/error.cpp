@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 namespace steptape {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "base/utf8.h"
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/base/error.h"
-
 #include <string>
 
 #include "steptape/base/status.h"

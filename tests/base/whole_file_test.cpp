@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "steptape/log/summary_writer.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "job.h"
 #include "process.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "support/job.h"
 #include "support/own_black_boxes.h"

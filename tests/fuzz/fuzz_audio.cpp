@@ -3,7 +3,7 @@
 #include <array>
 #include <string>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "base/little_endian.h"
 #include "fuzz/fuzz_input.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "steptape/base/error.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/base/status.h"
+#include "steptape/ranks/testing.h"
 
 #include "fuzz/fuzz_input.h"
 #include "profile/trace/chrome/chrome_trace.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "fuzz/fuzz_input.h"
 #include "fuzz/fuzz_tensor.h"

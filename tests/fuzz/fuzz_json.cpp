@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "steptape/log/export.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "fuzz/fuzz_file.h"
 

@@ -2,7 +2,7 @@
 // Fuzzes bytes as an ONNX file.
 #include <string_view>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "base/utf8.h"
 #include "fuzz/fuzz_input.h"

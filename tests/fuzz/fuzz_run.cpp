@@ -9,7 +9,7 @@
 
 #include "steptape/events/plugin_content.h"
 #include "steptape/log/run_reader.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "events/messages/event_codec.h"
 #include "events/messages/scalar_agreement.h"

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/train/safetensors.h"
 
 #include "base/little_endian.h"

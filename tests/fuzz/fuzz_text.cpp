@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "base/utf8.h"
 #include "events/messages/event_codec.h"

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "steptape/base/error.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/base/status.h"
+#include "steptape/ranks/testing.h"
 
 #include "base/whole_file.h"
 #include "fuzz/fuzz_input.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "steptape/ranks/communicator.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 #include "steptape/train/checkpoint.h"
 
 #include "gpu/test_device.h"

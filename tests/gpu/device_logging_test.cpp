@@ -9,7 +9,7 @@
 
 #include "steptape/libtorch/tensor_traits.h"
 #include "steptape/log/summary_writer.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "gpu/test_device.h"
 #include "log/writer/run_contents.h"

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <vector>
 
-#include "steptape/ranks/thread_communicator.h"
+#include "steptape/ranks/testing.h"
 #include "steptape/train/gradient_sync.h"
 #include "steptape/train/parameters.h"
 #include "steptape/train/sync_batch_norm.h"

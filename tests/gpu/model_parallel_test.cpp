@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "steptape/ranks/thread_communicator.h"
+#include "steptape/ranks/testing.h"
 
 #include "gpu/test_device.h"
 #include "part.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "steptape/base/error.h"
-#include "steptape/ranks/thread_communicator.h"
+#include "steptape/base/status.h"
+#include "steptape/ranks/testing.h"
 
 #include "gpu/gradient_ranks.h"
 #include "gpu/simulated/simulated_gpu.h"

@@ -9,8 +9,8 @@
 #include <optional>
 #include <string>
 
-#include "steptape/base/error.h"
-#include "steptape/ranks/thread_communicator.h"
+#include "steptape/base/status.h"
+#include "steptape/ranks/testing.h"
 
 #include "gpu/simulated/simulated_gpu.h"
 #include "ranks/nccl/nccl_library.h"

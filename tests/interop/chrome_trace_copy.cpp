@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "profile/trace/chrome/chrome_trace.h"
 

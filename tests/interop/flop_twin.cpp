@@ -4,7 +4,7 @@
 #include <functional>
 #include <iostream>
 
-#include "steptape/libtorch/flop_counter.h"
+#include "steptape/libtorch/op_profiler.h"
 
 #include "interop/training_program.h"
 

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 namespace {
 

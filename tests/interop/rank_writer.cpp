@@ -16,7 +16,7 @@
 
 #include <steptape/metrics/straggler_report.h>
 #include <steptape/mpi.h>
-#include <steptape/ranks/fake_clock.h>
+#include <steptape/ranks/testing.h>
 #include <steptape/steptape.h>
 
 namespace {

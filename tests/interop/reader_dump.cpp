@@ -9,8 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "steptape/base/error.h"
-#include "steptape/events/hparams_content.h"
+#include "steptape/base/status.h"
 #include "steptape/events/plugin_content.h"
 #include "steptape/log/run_reader.h"
 #include "steptape/log/values.h"

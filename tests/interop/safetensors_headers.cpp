@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/train/safetensors.h"
 
 namespace {

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include <steptape/train/module_safetensors.h>
+#include <steptape/train/checkpoint.h>
 
 #include <torch/torch.h>
 

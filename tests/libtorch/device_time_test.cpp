@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "steptape/libtorch/op_profiler.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "fake_device.h"
 #include "profile/trace/chrome/chrome_trace.h"

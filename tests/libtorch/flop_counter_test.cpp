@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/libtorch/flop_counter.h"
-
 #include <thread>
+
+#include "steptape/libtorch/op_profiler.h"
 
 #include <gtest/gtest.h>
 #include <torch/nn/functional.h>

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/libtorch/graph.h"
 
 #include "libtorch/graph_models.h"

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/log/summary_writer.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "libtorch/graph_models.h"
 #include "libtorch/graph_queries.h"

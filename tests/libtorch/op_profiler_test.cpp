@@ -10,10 +10,10 @@
 #include <string_view>
 #include <thread>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/libtorch/tensor_traits.h"
 #include "steptape/process/zone.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "profile/logged_values.h"
 #include "profile/record_builder.h"

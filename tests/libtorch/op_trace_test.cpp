@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/libtorch/op_profiler.h"
 #include "steptape/process/zone.h"
 #include "steptape/profile/trace_summary.h"

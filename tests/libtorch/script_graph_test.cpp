@@ -4,7 +4,7 @@
 #include <tuple>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/libtorch/graph.h"
 
 #include "libtorch/graph_queries.h"

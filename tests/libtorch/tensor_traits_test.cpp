@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

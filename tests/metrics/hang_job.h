@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "steptape/metrics/hang_watchdog.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "process/blackbox/state_child.h"
 #include "process/blackbox/state_page.h"

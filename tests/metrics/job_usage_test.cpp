@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/metrics/job_usage.h"
-
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -9,7 +7,8 @@
 #include <unistd.h>
 #include <vector>
 
-#include "steptape/ranks/thread_communicator.h"
+#include "steptape/metrics/machine_metrics.h"
+#include "steptape/ranks/testing.h"
 
 #include <gtest/gtest.h>
 

@@ -11,9 +11,7 @@
 #include "steptape/metrics/distributed_writer.h"
 #include "steptape/metrics/machine_metrics.h"
 #include "steptape/metrics/straggler_report.h"
-#include "steptape/ranks/fake_clock.h"
-#include "steptape/ranks/temp_dir.h"
-#include "steptape/ranks/thread_communicator.h"
+#include "steptape/ranks/testing.h"
 
 #include "ranks/communicator/posix_node_memory.h"
 #include "ranks/communicator/run_on_all_ranks.h"

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "steptape/ranks/thread_communicator.h"
+#include "steptape/ranks/testing.h"
 
 #include "support/expect_error.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/ranks/thread_communicator.h"
+#include "steptape/ranks/testing.h"
 
 #include "ranks/communicator/counting_communicator.h"
 #include "support/expect_error.h"

@@ -19,11 +19,10 @@
 #include <thread>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/log/file_check.h"
 #include "steptape/metrics/distributed_writer.h"
-#include "steptape/ranks/temp_dir.h"
-#include "steptape/ranks/thread_communicator.h"
+#include "steptape/ranks/testing.h"
 
 #include "events/framing/event_file_name.h"
 #include "metrics/read_back.h"

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "steptape/log/run_reader.h"
-#include "steptape/log/scalar_series.h"
 
 namespace steptape::test {
 

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "steptape/metrics/straggler_report.h"
-#include "steptape/ranks/fake_clock.h"
+#include "steptape/ranks/testing.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "steptape/log/values.h"
-#include "steptape/ranks/fake_clock.h"
+#include "steptape/ranks/testing.h"
 
 #include "metrics/watch/straggler_analysis.h"
 #include "metrics/writer_on_ranks.h"

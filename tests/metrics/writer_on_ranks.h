@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "steptape/metrics/distributed_writer.h"
-#include "steptape/ranks/temp_dir.h"
-#include "steptape/ranks/thread_communicator.h"
+#include "steptape/ranks/testing.h"
 
 #include "metrics/read_back.h"
 

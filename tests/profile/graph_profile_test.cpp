@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "steptape/events/record_reader.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "events/messages/event_codec.h"
 #include "profile/span_chain.h"

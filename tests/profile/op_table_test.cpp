@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/profile/op_stats.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/profile/trace_summary.h"
+#include "steptape/ranks/testing.h"
 
 #include "profile/logged_values.h"
 

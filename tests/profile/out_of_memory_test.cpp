@@ -12,8 +12,7 @@
 
 #include "steptape/process/zone.h"
 #include "steptape/profile/profiler.h"
-#include "steptape/ranks/temp_dir.h"
-#include "steptape/ranks/thread_communicator.h"
+#include "steptape/ranks/testing.h"
 
 #include "profile/trace/chrome/chrome_trace.h"
 #include "support/allocations.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -14,10 +14,10 @@
 #include <unistd.h>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/process/zone.h"
 #include "steptape/profile/profiler.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "base/whole_file.h"
 #include "profile/record_builder.h"

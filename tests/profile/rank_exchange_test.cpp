@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/base/error.h"
-#include "steptape/ranks/thread_communicator.h"
+#include "steptape/base/status.h"
+#include "steptape/ranks/testing.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

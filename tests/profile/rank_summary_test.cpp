@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/profile/rank_summary.h"
-
 #include <vector>
+
+#include "steptape/profile/trace_summary.h"
 
 #include "profile/trace/trace_builder.h"
 

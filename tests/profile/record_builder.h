@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "steptape/base/clock.h"
-#include "steptape/process/span_record.h"
-#include "steptape/profile/op_stats.h"
+#include "steptape/process/zone.h"
+#include "steptape/profile/trace_summary.h"
 
 #include "process/spans/span_collector.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
-#include "steptape/base/error.h"
-#include "steptape/profile/profiler_options.h"
+#include "steptape/base/status.h"
+#include "steptape/profile/profiler.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,10 +6,9 @@
 #include <vector>
 
 #include "steptape/process/zone.h"
-#include "steptape/profile/folded_stacks.h"
 #include "steptape/profile/profiler.h"
 #include "steptape/profile/trace_summary.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "process/spans/thread_recorder.h"
 #include "profile/logged_values.h"

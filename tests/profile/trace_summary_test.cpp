@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steptape/profile/trace_summary.h"
 
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "profile/logged_values.h"
 #include "profile/record_builder.h"

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <thread>
 
-#include "steptape/ranks/thread_communicator.h"
+#include "steptape/ranks/testing.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

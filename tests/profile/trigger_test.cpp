@@ -7,11 +7,10 @@
 #include <unistd.h>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/process/zone.h"
 #include "steptape/profile/profiler.h"
-#include "steptape/profile/profiler_options.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "profile/record_builder.h"
 

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "steptape/base/error.h"
-#include "steptape/profile/rank_summary.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/base/status.h"
+#include "steptape/profile/trace_summary.h"
+#include "steptape/ranks/testing.h"
 
 #include "profile/logged_values.h"
 #include "profile/recorder/rank_profile_codec.h"

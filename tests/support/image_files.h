@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/train/image_transforms.h"
+#include "steptape/train/samples.h"
 
 namespace steptape::test {
 

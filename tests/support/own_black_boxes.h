@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 namespace steptape::test {
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "support/content_of.h"
 #include "tools/steptape/traces/trace_alignment.h"

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <string>
 
-#include "steptape/ranks/fake_clock.h"
+#include "steptape/ranks/testing.h"
 
 #include <gmock/gmock.h>
 

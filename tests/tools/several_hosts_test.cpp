@@ -11,7 +11,7 @@
 #include <string>
 #include <unistd.h>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/log/summary_writer.h"
 
 #include "log/writer/faulty_file_system.h"

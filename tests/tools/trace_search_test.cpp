@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "log/reader/log_dir_fixture.h"
 

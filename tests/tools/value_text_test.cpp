@@ -6,10 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/events/custom_scalars_layout.h"
-#include "steptape/events/hparams_content.h"
 #include "steptape/events/plugin_content.h"
-#include "steptape/log/tag_series.h"
+#include "steptape/log/run_reader.h"
 
 #include "log/reader/log_dir_fixture.h"
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "steptape/base/export.h"
-#include "steptape/log/run_files.h"
 #include "steptape/log/run_reader.h"
 
 namespace steptape {

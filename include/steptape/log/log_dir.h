@@ -10,7 +10,6 @@
 
 #include "steptape/base/export.h"
 #include "steptape/base/status.h"
-#include "steptape/log/run_files.h"
 #include "steptape/log/run_reader.h"
 
 namespace steptape {

@@ -14,11 +14,10 @@
 
 #include "steptape/base/export.h"
 #include "steptape/base/status.h"
-#include "steptape/events/custom_scalars_layout.h"
 #include "steptape/events/event.h"
 #include "steptape/events/graph.h"
+#include "steptape/events/plugin_content.h"
 #include "steptape/log/scalar.h"
-#include "steptape/log/step_batch.h"
 #include "steptape/log/writer_options.h"
 #include "steptape/values/figure_traits.h"
 #include "steptape/values/graph_traits.h"

@@ -8,7 +8,6 @@
 
 #include "steptape/base/export.h"
 #include "steptape/base/status.h"
-#include "steptape/events/custom_scalars_layout.h"
 #include "steptape/events/event.h"
 #include "steptape/events/plugin_content.h"
 

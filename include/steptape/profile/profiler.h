@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,12 +11,152 @@
 #include "steptape/base/export.h"
 #include "steptape/base/status.h"
 #include "steptape/log/summary_writer.h"
-#include "steptape/profile/op_stats.h"
-#include "steptape/profile/profiler_options.h"
 #include "steptape/profile/trace.h"
+#include "steptape/profile/trace_summary.h"
 #include "steptape/ranks/communicator.h"
 
 namespace steptape {
+
+/// What a profiler does during a step.
+enum class ProfilerAction {
+  kNone,           ///< Records nothing; the hooks are disabled.
+  kWarmup,         ///< Records and discards: absorbs costs of the first time.
+  kRecord,         ///< Records.
+  kRecordAndSave,  ///< Records; the last step of its window.
+};
+
+/// Selects the steps to profile: skips `skipFirst` steps once, then repeats cycles of `wait`,
+/// `warmup` and `active`.
+///
+///     step     0     1     2       3       4       5                   6
+///     action   none  none  warmup  record  record  recordAndSave       none ...
+///     for      skipFirst = 1, wait = 1, warmup = 1, active = 3, repeat = 1
+///
+/// The default records one window, from start to stop.
+///
+/// @threads Thread-compatible: const methods may run concurrently.
+/// @source torch.profiler.schedule of PyTorch, which has the same fields.
+struct STEPTAPE_EXPORT ProfilerSchedule {
+  /// Steps to skip once, at the start.
+  std::int64_t skipFirst = 0;
+  /// Steps to skip at the start of every cycle.
+  std::int64_t wait = 0;
+  /// Steps to record and discard in every cycle.
+  std::int64_t warmup = 0;
+  /// Steps to record in every cycle. 0: every step after the first warm-up until the end.
+  std::int64_t active = 0;
+  /// Number of cycles; 0: unlimited. Ignored if `active` is 0.
+  std::int64_t repeat = 0;
+
+  /// Returns what to do in a step.
+  ///
+  /// @param step Counted from 0.
+  ProfilerAction actionAt(std::int64_t step) const noexcept;
+
+  /// Returns whether all cycles have ended before `step`, so that nothing more is recorded.
+  bool isOverAt(std::int64_t step) const noexcept;
+
+  /// @throws Error(kInvalidArgument) naming the first field that is negative, and its value.
+  void check() const;
+};
+
+/// Starts profiles of a running job by a signal, by a file, or by either.
+///
+///     ProfilerTrigger trigger;                       $ kill -USR2 PID
+///     trigger.signal = SIGUSR2;                      $ touch runs/profile_now
+///     trigger.file = "runs/profile_now";
+///
+/// Nothing is recorded until then. A trigger during a step takes effect after one of the next
+/// steps. In a job of several ranks it takes effect after the same step on all of them, some tenths
+/// of a second later; a signal to any one rank is enough.
+///
+/// - A signal starts a profile: the schedule's step 0 is the next step. The next signal ends it,
+///   and an open window keeps its records. Signals within one second after a start or stop are
+///   ignored, since launchers forward one signal to each rank.
+/// - A profile starts when the file appears and ends when the file disappears. If a profile ends
+///   for another reason, the file stays, and the next profile starts when its modification time
+///   changes, for example by `touch`. A file that exists at the start counts as one that appears.
+///   The root alone checks for it, four times a second, on a separate thread.
+/// - A profile also ends when the cycles of its schedule are over.
+struct ProfilerTrigger {
+  /// Such as SIGUSR2; 0: none. Caught during the lifetime of the profiler. Before and after it, the
+  /// signal has its previous effect; the default effect of SIGUSR1 and SIGUSR2 ends the process.
+  int signal = 0;
+  std::string file;  ///< Empty: none.
+
+  bool isSet() const { return signal != 0 || !file.empty(); }
+};
+
+/// Options of Profiler: what it records and where it writes.
+struct ProfilerOptions {
+  ProfilerSchedule schedule;
+
+  /// If set, the schedule starts at each trigger, a signal or a file, instead of at start().
+  ProfilerTrigger trigger;
+
+  /// Number of the first step, for a resumed run: names and logs the steps.
+  std::int64_t firstStep = 0;
+
+  /// If not empty, each finished window is written here, on a separate thread:
+  ///
+  ///     <logDir>/<host>_<pid>.<ns>.pt.trace.json.gz            for Perfetto and HTA; chromeTrace
+  ///     <logDir>/<host>_<pid>.<ns>.pftrace.gz                  for Perfetto alone; perfettoTrace
+  ///     <logDir>/plugins/profile/<time>/<host>.xplane.pb       for XProf; xplane
+  ///     <logDir>/profile/events.out.tfevents...                as in `writer`, unless that is set
+  std::string logDir;
+  bool chromeTrace = true;     ///< The default format. See writeChromeTrace().
+  bool perfettoTrace = false;  ///< In a third of the bytes, as well. See writePerfettoTrace().
+  bool xplane = true;          ///< See writeXPlane().
+
+  /// If set, each finished window is logged here by writeOpStats() and writeTraceSummary(), with
+  /// the text `profile/about`: the parts of a step, and how to open the files. Must outlive the
+  /// profiler.
+  SummaryWriter* writer = nullptr;
+
+  /// Also logs what is in the tables as scalars: OpTableOptions::detailScalars.
+  bool detailScalars = false;
+
+  /// Records STEPTAPE_ZONE.
+  bool zones = true;
+
+  /// Adds the zones and scopes around each span to traces as its "Call stack", and a table by them.
+  /// For a backward operator they are those of its forward operator. Costs nothing while recording:
+  /// computed when the trace is written.
+  bool stacks = false;
+
+  /// If above 0, records only so many steps of a window that recording costs at most this fraction
+  /// of their time, such as 0.01. A profiler can then run all the time. The line below the table
+  /// `profile/operators` states the cost in any case.
+  double maxOverhead = 0.0;
+
+  /// Spans that a thread can record within 10 ms; more are dropped and counted. 32 bytes each, on
+  /// every recording thread.
+  std::size_t recordsPerThread = std::size_t{1} << 16;
+
+  /// Maximum number of spans of a window in its traces: the first ones. Further spans are counted
+  /// there, and all are in the table. 32 bytes each while the window is open, about 100 while it is
+  /// written. 0: no trace; only writeOpStats() is logged.
+  std::size_t maxTraceSpans = std::size_t{1} << 20;
+
+  /// The ranks of the job, if there are several. Each rank writes its own traces, with the root's
+  /// clock and in one session. The root alone logs: its own tables, and by writeRankSummary() the
+  /// results of all ranks. Every rank must make the same calls after the same steps, and all calls
+  /// that change the profiler are collective, except stop(). A window begins with about 30
+  /// barriers, which measure the clock offsets. In the following steps, when all ranks are ready,
+  /// they send some KiB of results.
+  std::shared_ptr<Communicator> communicator = nullptr;
+
+  /// Called with the trace of every finished window when it is written, for your own figures and
+  /// evaluations. Runs on the writing thread, one call at a time for all profilers of the process.
+  /// `writer` is where the window is logged, or null; `step` is its step there. An exception is
+  /// reported as a failed write.
+  std::function<void(const Trace& trace, SummaryWriter* writer, std::int64_t step)> onTrace =
+      nullptr;
+
+  /// Receives failures of writing, on another thread. Null: prints one line to stderr.
+  std::function<void(const Status&)> onError = nullptr;
+};
+
 namespace detail::profile {
 class SpanSource;
 }

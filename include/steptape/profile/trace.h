@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "steptape/base/export.h"
-#include "steptape/process/span_record.h"
+#include "steptape/process/zone.h"
 
 namespace steptape {
 

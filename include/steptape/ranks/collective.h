@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -153,6 +156,98 @@ class STEPTAPE_EXPORT CollectiveHandle {
   void finish() noexcept;
 
   std::unique_ptr<detail::ranks::PendingCollective> pending_;
+};
+
+/// Summarizes a metric's values on several ranks: weighted mean, standard deviation, minimum,
+/// maximum, and the rank with the maximum. A monoid under merge(), so one allreduce combines all
+/// metrics of a step.
+///
+/// A default-constructed object is the neutral element: no rank had a value.
+///
+/// NaN propagates: one NaN makes mean, std, min and max NaN, and `maxRank` is the lowest rank that
+/// had a NaN. Infinities propagate in the same way.
+///
+/// @threads Thread-compatible: const methods may run concurrently.
+struct STEPTAPE_EXPORT MetricMoments {
+  double weight = 0;       ///< Sum of weights; 0: no rank had a value.
+  double weightedSum = 0;  ///< Sum of weight * value.
+  /// Sum of weight * (value - mean())^2. Kept about the mean, because the difference of two sums of
+  /// squares loses all digits if the spread is small compared with the mean.
+  double squaredDeviations = 0;
+  double min = std::numeric_limits<double>::infinity();
+  double max = -std::numeric_limits<double>::infinity();
+  double maxRank = -1;  ///< Lowest rank with `max`; a double, as all members, for MPI.
+
+  /// Returns the moments of one value on one rank. Weight 0: the rank has no value.
+  ///
+  /// @param value  The rank's value.
+  /// @param weight Weight of the value, such as its number of samples; finite and >= 0.
+  /// @param rank   The rank that had the value.
+  static MetricMoments of(double value, double weight, int rank);
+
+  /// Adds the values of `other`, which must be other values than those in this object. Commutative
+  /// to the last bit; associative up to rounding.
+  ///
+  /// @source Chan, Golub, LeVeque 1979, "Updating Formulae and a Pairwise Algorithm for Computing
+  ///         Sample Variances", equation 1.5, with weights for counts.
+  void merge(const MetricMoments& other);
+
+  /// Returns the weighted mean; NaN if no rank had a value.
+  double mean() const { return weightedSum / weight; }
+
+  /// Returns the population standard deviation of the weighted values; NaN if no rank had a value.
+  double std() const;
+};
+
+/// A block of memory that all ranks of one node share, each at an address of its own.
+///
+/// Made by Communicator::allocateNodeMemory(). The rules for threads apply between ranks: separate
+/// a write from a read on another rank by std::atomic flags in the block or by a NodeBarrier. With
+/// n ranks on the node, the r-th of n equal parts lies in the NUMA domain of local rank r.
+///
+/// The block lives until the last rank destroys its object; destruction is not collective.
+///
+/// @threads Thread-compatible: const methods may run concurrently.
+class STEPTAPE_EXPORT NodeMemory {
+ public:
+  NodeMemory(const NodeMemory&) = delete;
+  NodeMemory& operator=(const NodeMemory&) = delete;
+  virtual ~NodeMemory();
+
+  /// Returns the block: page-aligned, filled with zeros at first.
+  std::byte* data() const { return data_; }
+  std::size_t size() const { return size_; }
+
+  /// Throws if a rank of the node has ended or has destroyed its object. For loops that wait for
+  /// another rank's write. A rank may end right after it has written, so look once more for the
+  /// write before you give up.
+  ///
+  /// @throws Error(kDeadlineExceeded) naming the rank.
+  /// @cost   One system call per rank: call it every few milliseconds.
+  virtual void checkPeers() const;
+
+  /// Reports that a wait of the caller's own has given up on a rank. A communicator over MPI then
+  /// ends the job with the reason `why` where MPI_Finalize would wait for that rank.
+  virtual void reportGivenUp(const std::string& why);
+
+  /// Returns a name for messages, such as "rank 3 (node7)".
+  virtual std::string nameOfLocalRank(int localRank) const;
+
+  /// Returns the communicator's stall warning time as it was at allocation, for waits of the
+  /// caller's own; 0: never warn. warnOfStall() passes a warning to the communicator's listener.
+  std::chrono::milliseconds stallWarningAfter() const { return stallWarningAfter_; }
+  void warnOfStall(const std::string& warning) const { stallListener_(warning); }
+
+ protected:
+  NodeMemory(std::byte* data, std::size_t size) : data_(data), size_(size) {}
+
+ private:
+  friend class Communicator;
+
+  std::byte* data_;
+  std::size_t size_;
+  std::chrono::milliseconds stallWarningAfter_{0};
+  std::function<void(const std::string&)> stallListener_;  // Set where there is a time.
 };
 
 }  // namespace steptape

@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "steptape/base/export.h"
-#include "steptape/train/image_transforms.h"
-#include "steptape/train/sample_source.h"
+#include "steptape/train/samples.h"
 
 namespace steptape {
 

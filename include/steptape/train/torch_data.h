@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/train/batch_loader.h"
 #include "steptape/train/distributed_sampler.h"
 

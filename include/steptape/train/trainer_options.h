@@ -6,23 +6,117 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "steptape/base/export.h"
 #include "steptape/log/summary_writer.h"
 #include "steptape/metrics/hang_watchdog.h"
 #include "steptape/metrics/machine_metrics.h"
-#include "steptape/profile/profiler_options.h"
+#include "steptape/profile/profiler.h"
 #include "steptape/profile/trace.h"
-#include "steptape/train/evaluation_metric.h"
 #include "steptape/train/gradient_sync.h"
 #include "steptape/train/learning_rate_schedule.h"
 #include "steptape/train/recipe.h"
-#include "steptape/train/training_result.h"
 
 #include <ATen/core/Tensor.h>
 
 namespace steptape {
+
+/// Result of a metric for one batch. Sums and counts of all batches and ranks are added; the metric
+/// is sum / count, a mean weighted by the counts.
+struct MetricSum {
+  double sum = 0;
+  double count = 0;  ///< Such as the number of samples; at least 0.
+};
+
+/// A metric by which a Trainer evaluates the model, in addition to the loss.
+///
+///     options.metrics = {steptape::accuracyMetric()};           // of a classifier
+///     options.metrics = {steptape::meanAbsoluteErrorMetric()};  // of a regression
+///
+///     steptape::EvaluationMetric error;  // a metric of your own
+///     error.name = "squared_error";
+///     error.higherIsBetter = false;
+///     error.function = [](const at::Tensor& output, const at::Tensor& targets) {
+///       const at::Tensor errors = (output - targets).square();
+///       return steptape::MetricSum{errors.sum().item<double>(),
+///                                  static_cast<double>(errors.numel())};
+///     };
+///     options.metrics.push_back(error);
+struct EvaluationMetric {
+  /// Logged as `<name>/test`. Must not be "loss", which is always logged.
+  std::string name;
+  /// Called for each batch, without gradients, with the model's output and the batch's targets.
+  std::function<MetricSum(const at::Tensor& output, const at::Tensor& targets)> function;
+  bool higherIsBetter = true;
+};
+
+/// Returns "accuracy": the fraction of samples whose largest output is at the index of their class.
+///
+/// @shape  `output`: (n, classes). `targets`: (n), the class numbers.
+STEPTAPE_EXPORT EvaluationMetric accuracyMetric();
+
+/// Returns "mean_absolute_error": the mean of |output - target| over all elements.
+///
+/// @shape  `output` and `targets` have the same shape. Otherwise fit() throws
+///         Error(kInvalidArgument), since (n, 1) and (n) would broadcast to (n, n).
+STEPTAPE_EXPORT EvaluationMetric meanAbsoluteErrorMetric();
+
+/// Reason why Trainer::fit() ended. If several apply to one step, it is the last of them in this
+/// order.
+enum class StopReason : std::uint8_t {
+  kEpochs,      ///< TrainerOptions::epochs were completed.
+  kMaxSteps,    ///< TrainerOptions::maxSteps were completed.
+  kMaxSeconds,  ///< TrainerOptions::maxSeconds had passed.
+  kMonitor,     ///< The monitored metric did not improve for MonitorOptions::patience evaluations.
+  kCallback,    ///< A callback called TrainingContext::stop().
+  kSignal,      ///< A rank received one of TrainerOptions::stopSignals.
+};
+
+/// Returns the reason as text, such as "the time limit".
+STEPTAPE_EXPORT const char* stopReasonText(StopReason reason);
+
+/// The value of a metric over all ranks' samples.
+struct MetricValue {
+  std::string name;  ///< Such as "accuracy".
+  double value = 0;
+};
+
+/// Result of Trainer::fit(); the same on every rank, except the times.
+///
+///     const steptape::TrainingResult result = trainer.fit(train, test);
+///     result.metric("loss");
+///     result.metric("accuracy");  // if it was in TrainerOptions::metrics
+struct STEPTAPE_EXPORT TrainingResult {
+  std::int64_t epochs = 0;     ///< Completed epochs, including those before a resume.
+  std::int64_t step = 0;       ///< Steps done since the start of the run.
+  double trainingSeconds = 0;  ///< Time in training steps, including logging, excluding evaluation.
+  /// trainingSeconds scaled to one whole epoch; NaN if the length of an epoch is unknown.
+  double secondsPerEpoch = 0;
+  double samplesPerSecond = 0;  ///< Training samples of all ranks per second of trainingSeconds.
+  /// Floating-point operations of forward and backward per sample, by FlopCounter; 0 if no operator
+  /// counts.
+  double flopsPerSample = 0;
+  double loggingSeconds = 0;     ///< Time that this thread spent in the writer's calls.
+  double checkpointSeconds = 0;  ///< Time for which checkpoints held up this thread.
+
+  StopReason stoppedBy = StopReason::kEpochs;
+  int signal = 0;  ///< The signal that stopped the run, or 0.
+
+  /// Results of the last evaluation: "loss", then TrainerOptions::metrics in their order. Empty if
+  /// the run was stopped before its first evaluation.
+  std::vector<MetricValue> metrics;
+  /// Returns the value of `name` in `metrics`.
+  ///
+  /// @throws Error(kInvalidArgument) if it was not evaluated, naming the metrics that were.
+  double metric(std::string_view name) const;
+
+  /// The best value of the monitored metric and the step after which it was measured; NaN and 0 if
+  /// there is none.
+  double bestValue = 0;
+  std::int64_t bestStep = 0;
+};
 
 /// Selects what a Trainer prints on the root.
 enum class ProgressStyle {

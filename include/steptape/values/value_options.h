@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "steptape/events/hparams_content.h"
+#include "steptape/events/plugin_content.h"
 #include "steptape/values/tensor_view.h"
 
 namespace steptape {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/events/byte_source.h"
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -9,6 +7,8 @@
 #include <system_error>
 #include <unistd.h>
 #include <utility>
+
+#include "steptape/events/record_reader.h"
 
 #include "base/file_kind.h"
 

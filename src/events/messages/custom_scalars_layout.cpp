@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/events/custom_scalars_layout.h"
-
 #include <utility>
 
+#include "steptape/events/plugin_content.h"
 #include "steptape/wire/plugins.pb.h"
 
 #include "base/got_expected.h"

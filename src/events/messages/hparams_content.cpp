@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/events/hparams_content.h"
-
 #include <cstdint>
 
+#include "steptape/events/plugin_content.h"
 #include "steptape/wire/hparams.pb.h"
 
 #include "base/got_expected.h"

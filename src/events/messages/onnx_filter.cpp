@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <array>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "base/got_expected.h"
 #include "events/messages/wire_format.h"

@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/wire/onnx.pb.h"
 
 #include "base/got_expected.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <exception>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "base/torch_error_text.h"
 #include "libtorch/graph/graph_measure.h"

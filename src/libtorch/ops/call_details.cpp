@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "steptape/base/json.h"
-#include "steptape/process/span_record.h"
+#include "steptape/process/zone.h"
 
 #include "base/text.h"
 #include "libtorch/ops/call_flops.h"

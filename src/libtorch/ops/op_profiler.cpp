@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "libtorch/ops/device_timer.h"
 #include "libtorch/ops/kineto_recorder.h"

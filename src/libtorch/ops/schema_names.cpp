@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "steptape/process/span_record.h"
+#include "steptape/process/zone.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>
 

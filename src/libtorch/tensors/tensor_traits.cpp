@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "base/text.h"
 #include "libtorch/tensors/device_copy.h"

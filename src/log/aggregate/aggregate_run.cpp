@@ -4,9 +4,9 @@
 #include <map>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/log/aggregate.h"
-#include "steptape/log/run_files.h"
+#include "steptape/log/run_reader.h"
 #include "steptape/log/summary_writer.h"
 
 #include "base/text.h"

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "base/text.h"
 #include "values/kinds/tag.h"

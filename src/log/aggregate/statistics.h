@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/events/custom_scalars_layout.h"
+#include "steptape/events/plugin_content.h"
 #include "steptape/log/aggregate.h"
 
 namespace steptape::detail::log {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "steptape/events/byte_source.h"
+#include "steptape/events/record_reader.h"
 
 #include "log/check/finding_list.h"
 #include "log/check/record_walk.h"

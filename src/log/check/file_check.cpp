@@ -8,8 +8,8 @@
 #include <utility>
 #include <variant>
 
-#include "steptape/base/error.h"
-#include "steptape/log/tag_series.h"
+#include "steptape/base/status.h"
+#include "steptape/log/run_reader.h"
 
 #include "base/got_expected.h"
 #include "base/text.h"

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/log/file_repair.h"
-
 #include <filesystem>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
-#include "steptape/base/error.h"
-#include "steptape/events/byte_source.h"
-#include "steptape/log/run_files.h"
+#include "steptape/base/status.h"
+#include "steptape/events/record_reader.h"
+#include "steptape/log/file_check.h"
+#include "steptape/log/run_reader.h"
 
 #include "base/got_expected.h"
 #include "base/replacement_file.h"

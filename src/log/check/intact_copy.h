@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "steptape/base/status.h"
-#include "steptape/events/byte_source.h"
 #include "steptape/events/event.h"
-#include "steptape/log/file_repair.h"
+#include "steptape/events/record_reader.h"
+#include "steptape/log/file_check.h"
 
 #include "base/replacement_file.h"
 #include "events/framing/record_buffer.h"

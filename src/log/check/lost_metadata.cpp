@@ -4,8 +4,8 @@
 #include <string_view>
 #include <variant>
 
-#include "steptape/base/error.h"
-#include "steptape/events/byte_source.h"
+#include "steptape/base/status.h"
+#include "steptape/events/record_reader.h"
 
 #include "events/messages/event_codec.h"
 #include "events/messages/scalar_event_view.h"

@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "steptape/base/status.h"
-#include "steptape/events/byte_source.h"
 #include "steptape/events/record_reader.h"
 
 namespace steptape::detail::log {

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include "steptape/events/custom_scalars_layout.h"
 #include "steptape/events/plugin_content.h"
 #include "steptape/log/values.h"
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "steptape/events/custom_scalars_layout.h"
+#include "steptape/events/plugin_content.h"
 #include "steptape/log/values.h"
 
 #include "base/utf8.h"

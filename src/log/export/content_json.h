@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "steptape/events/custom_scalars_layout.h"
-#include "steptape/events/hparams_content.h"
+#include "steptape/events/plugin_content.h"
 
 #include "log/export/export_run.h"
 

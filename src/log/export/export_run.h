@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "steptape/log/event_reader.h"
 #include "steptape/log/export.h"
-#include "steptape/log/run_events.h"
 
 namespace steptape::detail::log {
 

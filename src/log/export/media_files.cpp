@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "base/fnv.h"
 #include "base/utf8.h"

@@ -5,9 +5,8 @@
 #include <variant>
 #include <vector>
 
-#include "steptape/events/hparams_content.h"
 #include "steptape/events/plugin_content.h"
-#include "steptape/log/tag_series.h"
+#include "steptape/log/run_reader.h"
 #include "steptape/log/values.h"
 
 #include "base/got_expected.h"

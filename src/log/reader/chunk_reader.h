@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "steptape/events/byte_source.h"
+#include "steptape/events/record_reader.h"
 
 #include "log/reader/series_batch.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/log/event_file_reader.h"
-
 #include <utility>
+
+#include "steptape/log/event_reader.h"
 
 #include "events/messages/event_codec.h"
 

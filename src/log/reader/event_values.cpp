@@ -11,7 +11,7 @@
 #include <variant>
 
 #include "steptape/events/plugin_content.h"
-#include "steptape/log/tag_series.h"
+#include "steptape/log/run_reader.h"
 
 #include "base/element.h"
 #include "base/little_endian.h"

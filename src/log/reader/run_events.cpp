@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/log/run_events.h"
-
 #include <optional>
 #include <string_view>
 #include <unordered_set>
@@ -8,6 +6,7 @@
 #include <variant>
 
 #include "steptape/events/plugin_content.h"
+#include "steptape/log/event_reader.h"
 
 #include "events/messages/event_codec.h"
 #include "events/messages/summary_event.h"

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "steptape/base/status.h"
-#include "steptape/events/byte_source.h"
 #include "steptape/events/record_reader.h"
 #include "steptape/log/run_reader.h"
 

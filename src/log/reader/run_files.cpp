@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/log/run_files.h"
-
 #include <algorithm>
 #include <deque>
 #include <filesystem>
@@ -10,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/log/run_reader.h"
 
 #include "base/directory_entries.h"

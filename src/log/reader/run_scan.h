@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "steptape/events/event.h"
-#include "steptape/log/run_events.h"
+#include "steptape/log/event_reader.h"
 
 #include "events/messages/scalar_event_view.h"
 #include "log/reader/read_progress.h"

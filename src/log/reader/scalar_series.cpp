@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/log/scalar_series.h"
-
 #include <utility>
+
+#include "steptape/log/run_reader.h"
 
 #include "base/got_expected.h"
 

@@ -12,7 +12,7 @@
 
 #include "steptape/base/status.h"
 #include "steptape/events/event.h"
-#include "steptape/log/tag_series.h"
+#include "steptape/log/run_reader.h"
 
 #include "events/messages/scalar_event_view.h"
 #include "log/reader/tag_index.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "steptape/log/tag_series.h"
+#include "steptape/log/run_reader.h"
 
 namespace steptape::detail::log {
 

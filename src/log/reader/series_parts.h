@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "steptape/events/plugin_content.h"
-#include "steptape/log/tag_series.h"
+#include "steptape/log/run_reader.h"
 
 namespace steptape::detail::log {
 

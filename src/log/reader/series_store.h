@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "steptape/log/run_reader.h"
-#include "steptape/log/tag_series.h"
 
 #include "log/reader/reservoir.h"
 #include "log/reader/series_batch.h"

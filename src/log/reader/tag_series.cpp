@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/log/tag_series.h"
-
 #include <atomic>
 #include <cstring>
+
+#include "steptape/log/run_reader.h"
 
 namespace steptape::detail::log {
 namespace {

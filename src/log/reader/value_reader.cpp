@@ -7,8 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/base/error.h"
-#include "steptape/events/byte_source.h"
+#include "steptape/base/status.h"
 #include "steptape/events/record_reader.h"
 
 #include "base/got_expected.h"

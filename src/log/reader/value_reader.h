@@ -6,7 +6,7 @@
 #include "steptape/base/export.h"
 #include "steptape/base/status.h"
 #include "steptape/events/event.h"
-#include "steptape/log/tag_series.h"
+#include "steptape/log/run_reader.h"
 
 namespace steptape::detail::log {
 

@@ -6,7 +6,6 @@
 #include <string_view>
 #include <utility>
 
-#include "steptape/events/byte_source.h"
 #include "steptape/events/record_reader.h"
 
 #include "log/writer/kill_proof_log.h"

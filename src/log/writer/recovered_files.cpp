@@ -15,7 +15,6 @@
 #include <variant>
 #include <vector>
 
-#include "steptape/events/byte_source.h"
 #include "steptape/events/record_reader.h"
 
 #include "base/got_expected.h"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/log/export.h"
 
 #include "base/replacement_file.h"

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/log/step_batch.h"
-
 #include <exception>
 #include <utility>
 
 #include "steptape/base/clock.h"
+#include "steptape/log/scalar.h"
 
 #include "log/writer/writer_core.h"
 

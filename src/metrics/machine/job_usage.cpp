@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/metrics/job_usage.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -14,6 +12,7 @@
 #include <unistd.h>
 
 #include "steptape/base/clock.h"
+#include "steptape/metrics/machine_metrics.h"
 
 #include "base/number_text.h"
 #include "base/process_stat.h"

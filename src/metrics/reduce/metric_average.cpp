@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "base/got_expected.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 namespace steptape::detail::metrics {
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "steptape/ranks/metric_moments.h"
+#include "steptape/ranks/collective.h"
 
 #include "metrics/reduce/step_metrics.h"
 

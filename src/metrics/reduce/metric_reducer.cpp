@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "base/got_expected.h"
 

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "steptape/metrics/distributed_writer_options.h"
+#include "steptape/metrics/distributed_writer.h"
+#include "steptape/ranks/collective.h"
 #include "steptape/ranks/communicator.h"
-#include "steptape/ranks/metric_moments.h"
 
 #include "metrics/reduce/metric_layout.h"
 #include "metrics/reduce/metric_queue.h"

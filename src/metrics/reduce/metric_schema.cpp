@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "steptape/base/error.h"
-#include "steptape/ranks/rank_log.h"
+#include "steptape/base/status.h"
+#include "steptape/ranks/communicator.h"
 
 namespace steptape::detail::metrics {
 namespace {

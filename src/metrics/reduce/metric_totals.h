@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "steptape/ranks/metric_moments.h"
+#include "steptape/ranks/collective.h"
 
 #include "base/mutex.h"
 #include "metrics/reduce/metric_layout.h"

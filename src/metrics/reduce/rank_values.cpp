@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 namespace steptape::detail::metrics {
 

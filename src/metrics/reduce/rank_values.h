@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/ranks/metric_moments.h"
+#include "steptape/ranks/collective.h"
 
 namespace steptape::detail::metrics {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "steptape/base/array_view.h"
-#include "steptape/ranks/metric_moments.h"
+#include "steptape/ranks/collective.h"
 
 #include "metrics/reduce/metric_layout.h"
 

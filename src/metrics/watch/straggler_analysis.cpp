@@ -9,7 +9,7 @@
 #include <sstream>
 #include <utility>
 
-#include "steptape/ranks/rank_log.h"
+#include "steptape/ranks/communicator.h"
 
 #include "values/kinds/table_cells.h"
 #include "values/kinds/text.h"

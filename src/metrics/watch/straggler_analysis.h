@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "steptape/base/export.h"
-#include "steptape/log/step_batch.h"
+#include "steptape/log/scalar.h"
 
 namespace steptape::detail::metrics {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "log/writer/run_claim.h"
 #include "log/writer/run_place.h"

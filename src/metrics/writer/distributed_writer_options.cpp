@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/metrics/distributed_writer_options.h"
-
 #include <cstddef>
+
+#include "steptape/metrics/distributed_writer.h"
 
 namespace steptape {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "steptape/log/summary_writer.h"
-#include "steptape/metrics/distributed_writer_options.h"
+#include "steptape/metrics/distributed_writer.h"
 
 #include "metrics/reduce/rank_values.h"
 

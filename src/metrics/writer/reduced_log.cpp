@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "steptape/ranks/rank_log.h"
+#include "steptape/ranks/communicator.h"
 
 #include "log/writer/deferred_scalars.h"
 

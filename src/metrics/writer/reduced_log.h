@@ -8,10 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "steptape/base/error.h"
 #include "steptape/base/status.h"
 #include "steptape/log/summary_writer.h"
-#include "steptape/metrics/distributed_writer_options.h"
+#include "steptape/metrics/distributed_writer.h"
 #include "steptape/ranks/communicator.h"
 
 #include "metrics/reduce/metric_reducer.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "steptape/log/summary_writer.h"
-#include "steptape/metrics/distributed_writer_options.h"
+#include "steptape/metrics/distributed_writer.h"
 
 #include "log/writer/deferred_scalars.h"
 #include "metrics/reduce/metric_totals.h"

@@ -3,7 +3,7 @@
 #include <functional>
 #include <unordered_set>
 
-#include "steptape/process/span_record.h"
+#include "steptape/process/zone.h"
 
 #include "base/mutex.h"
 

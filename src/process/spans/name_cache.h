@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "steptape/base/export.h"
-#include "steptape/process/span_record.h"
+#include "steptape/process/zone.h"
 
 namespace steptape::detail::process {
 

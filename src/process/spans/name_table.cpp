@@ -4,7 +4,7 @@
 #include <exception>
 #include <unordered_map>
 
-#include "steptape/process/span_record.h"
+#include "steptape/process/zone.h"
 
 #include "base/mutex.h"
 #include "process/blackbox/state_page.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "process/spans/span_collector.h"
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "process/spans/recorder_registry.h"
 #include "process/spans/zone_listener.h"

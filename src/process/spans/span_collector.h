@@ -9,7 +9,7 @@
 
 #include "steptape/base/array_view.h"
 #include "steptape/base/export.h"
-#include "steptape/process/span_record.h"
+#include "steptape/process/zone.h"
 
 namespace steptape::detail::process {
 

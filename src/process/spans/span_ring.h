@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "steptape/process/span_record.h"
+#include "steptape/process/zone.h"
 
 namespace steptape::detail::process {
 

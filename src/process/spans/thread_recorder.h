@@ -9,7 +9,7 @@
 
 #include "steptape/base/clock.h"
 #include "steptape/base/export.h"
-#include "steptape/process/span_record.h"
+#include "steptape/process/zone.h"
 
 #include "process/blackbox/thread_state.h"
 #include "process/spans/name_cache.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "steptape/values/plot_options.h"
+#include "steptape/values/figure.h"
 
 namespace steptape::detail::profile {
 

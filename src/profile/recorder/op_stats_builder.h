@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "steptape/base/clock.h"
-#include "steptape/profile/op_stats.h"
+#include "steptape/profile/trace_summary.h"
 
 #include "process/spans/span_collector.h"
 

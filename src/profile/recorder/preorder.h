@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "steptape/base/array_view.h"
-#include "steptape/process/span_record.h"
+#include "steptape/process/zone.h"
 
 namespace steptape::detail::profile {
 

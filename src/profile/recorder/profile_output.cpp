@@ -8,9 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/base/error.h"
-#include "steptape/profile/op_stats.h"
-#include "steptape/profile/rank_summary.h"
+#include "steptape/base/status.h"
 #include "steptape/profile/trace_summary.h"
 
 #include "profile/recorder/profile_guide.h"

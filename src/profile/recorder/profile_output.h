@@ -11,8 +11,8 @@
 #include "steptape/base/status.h"
 #include "steptape/log/summary_writer.h"
 #include "steptape/profile/profiler.h"
-#include "steptape/profile/rank_summary.h"
 #include "steptape/profile/trace.h"
+#include "steptape/profile/trace_summary.h"
 
 #include "base/mutex.h"
 #include "profile/recorder/profile_session_directory.h"

@@ -8,7 +8,7 @@
 
 #include "steptape/base/export.h"
 #include "steptape/base/signal_watch.h"
-#include "steptape/profile/profiler_options.h"
+#include "steptape/profile/profiler.h"
 #include "steptape/ranks/communicator.h"
 
 #include "profile/recorder/file_watch.h"

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "events/messages/wire_cursor.h"
 #include "events/messages/wire_format.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "steptape/profile/rank_summary.h"
+#include "steptape/profile/trace_summary.h"
 
 namespace steptape::detail::profile {
 

@@ -2,8 +2,8 @@
 #include <string>
 #include <utility>
 
-#include "steptape/base/error.h"
-#include "steptape/profile/profiler_options.h"
+#include "steptape/base/status.h"
+#include "steptape/profile/profiler.h"
 
 namespace steptape {
 

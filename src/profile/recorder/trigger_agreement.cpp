@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "steptape/base/clock.h"
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "ranks/communicator/poll_pause.h"
 

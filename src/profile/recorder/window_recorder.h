@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "steptape/base/clock.h"
-#include "steptape/profile/op_stats.h"
+#include "steptape/profile/trace_summary.h"
 
 #include "base/mutex.h"
 #include "process/spans/span_collector.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/profile/folded_stacks.h"
-
 #include <cstdint>
 #include <map>
 #include <utility>
 #include <vector>
+
+#include "steptape/profile/trace_summary.h"
 
 #include "profile/tables/span_stacks.h"
 #include "profile/trace/thread_time.h"

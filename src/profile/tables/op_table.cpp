@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/profile/op_stats.h"
+#include "steptape/profile/trace_summary.h"
 
 #include "base/utf8.h"
 #include "values/kinds/table_cells.h"

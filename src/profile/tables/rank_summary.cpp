@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/profile/rank_summary.h"
-
 #include <algorithm>
 #include <map>
 #include <tuple>
 #include <utility>
+
+#include "steptape/profile/trace_summary.h"
 
 namespace steptape {
 namespace {

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/profile/rank_summary.h"
-#include "steptape/ranks/rank_log.h"
+#include "steptape/profile/trace_summary.h"
+#include "steptape/ranks/communicator.h"
 
 #include "metrics/watch/straggler_analysis.h"
 #include "values/kinds/table_cells.h"

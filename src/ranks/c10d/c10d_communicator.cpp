@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "ranks/c10d/gloo_transport.h"
 #include "ranks/c10d/store_transport.h"

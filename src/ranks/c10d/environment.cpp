@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/ranks/c10d_job.h"
 
 #include "process/blackbox/state_page.h"

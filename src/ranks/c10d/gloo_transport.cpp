@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "base/sigpipe_blocked.h"
 #include "base/torch_error_text.h"

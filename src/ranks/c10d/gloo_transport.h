@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "steptape/ranks/node_memory.h"
+#include "steptape/ranks/collective.h"
 
 #include "ranks/c10d/key_store.h"
 #include "ranks/c10d/tcp_store.h"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/ranks/communicator.h"
 
 #include "base/got_expected.h"

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "base/file_descriptor.h"
 #include "base/got_expected.h"

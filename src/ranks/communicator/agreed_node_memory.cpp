@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "base/got_expected.h"
 

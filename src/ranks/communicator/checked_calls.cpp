@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "ranks/communicator/grouped_elements.h"
 

@@ -8,7 +8,6 @@
 
 #include "steptape/base/array_view.h"
 #include "steptape/ranks/collective.h"
-#include "steptape/ranks/metric_moments.h"
 
 #include "ranks/communicator/collective_call.h"
 

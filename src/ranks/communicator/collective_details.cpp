@@ -9,8 +9,8 @@
 
 #include "steptape/base/array_view.h"
 #include "steptape/base/json.h"
-#include "steptape/process/span_record.h"
-#include "steptape/ranks/metric_moments.h"
+#include "steptape/process/zone.h"
+#include "steptape/ranks/collective.h"
 
 #include "base/text.h"
 

@@ -7,8 +7,6 @@
 #include <unistd.h>
 #include <utility>
 
-#include "steptape/ranks/rank_log.h"
-
 #include "base/got_expected.h"
 #include "base/text.h"
 #include "ranks/communicator/collective_details.h"

@@ -4,7 +4,7 @@
 #include <new>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/ranks/communicator.h"
 
 #include "ranks/communicator/collective_call.h"

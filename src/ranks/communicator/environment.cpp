@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "process/blackbox/state_page.h"
 #include "ranks/communicator/launch.h"

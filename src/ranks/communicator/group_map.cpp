@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "steptape/ranks/rank_log.h"
+#include "steptape/ranks/communicator.h"
 
 namespace steptape::detail::ranks {
 

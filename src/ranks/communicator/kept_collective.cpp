@@ -6,7 +6,7 @@
 #include <map>
 #include <string_view>
 
-#include "steptape/ranks/metric_moments.h"
+#include "steptape/ranks/collective.h"
 
 #include "base/fnv.h"
 #include "base/mutex.h"

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "base/got_expected.h"
 #include "base/text.h"

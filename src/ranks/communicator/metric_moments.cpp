@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/ranks/metric_moments.h"
-
 #include <algorithm>
 #include <cmath>
+
+#include "steptape/ranks/collective.h"
 
 namespace steptape {
 

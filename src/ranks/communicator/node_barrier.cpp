@@ -3,7 +3,7 @@
 
 #include <sstream>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "ranks/communicator/group_messages.h"
 #include "ranks/communicator/nested_span.h"

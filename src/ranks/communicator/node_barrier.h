@@ -8,7 +8,7 @@
 #include <string>
 
 #include "steptape/base/export.h"
-#include "steptape/ranks/node_memory.h"
+#include "steptape/ranks/collective.h"
 
 namespace steptape::detail::ranks {
 

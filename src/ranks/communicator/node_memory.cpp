@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/ranks/node_memory.h"
-
 #include <algorithm>
 #include <cerrno>
 #include <sys/mman.h>
 #include <system_error>
+
+#include "steptape/ranks/collective.h"
 
 #include "ranks/communicator/private_node_memory.h"
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "ranks/communicator/agreed_node_memory.h"
 #include "ranks/communicator/presence_lock.h"

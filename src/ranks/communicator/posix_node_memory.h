@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
+#include "steptape/ranks/collective.h"
 #include "steptape/ranks/communicator.h"
-#include "steptape/ranks/node_memory.h"
 
 #include "ranks/communicator/group_map.h"
 #include "ranks/communicator/presence_lock.h"

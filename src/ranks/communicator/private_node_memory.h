@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "steptape/ranks/node_memory.h"
+#include "steptape/ranks/collective.h"
 
 namespace steptape::detail::ranks {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/ranks/rank_log.h"
-
 #include <ostream>
+
+#include "steptape/ranks/communicator.h"
 
 namespace steptape {
 namespace {

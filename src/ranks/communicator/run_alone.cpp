@@ -3,8 +3,8 @@
 
 #include <cstring>
 
-#include "steptape/base/error.h"
-#include "steptape/ranks/metric_moments.h"
+#include "steptape/base/status.h"
+#include "steptape/ranks/collective.h"
 
 #include "ranks/communicator/group_messages.h"
 

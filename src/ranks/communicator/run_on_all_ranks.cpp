@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <exception>
 
-#include "steptape/ranks/rank_log.h"
+#include "steptape/ranks/communicator.h"
 
 namespace steptape::detail::ranks {
 

@@ -4,8 +4,8 @@
 #include <functional>
 #include <string>
 
-#include "steptape/base/error.h"
 #include "steptape/base/export.h"
+#include "steptape/base/status.h"
 #include "steptape/ranks/communicator.h"
 
 namespace steptape::detail::ranks {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "base/mutex.h"
 

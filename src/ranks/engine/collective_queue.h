@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "ranks/engine/collective_stages.h"
 #include "ranks/engine/rank_comparison.h"

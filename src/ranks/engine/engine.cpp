@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "base/running_time.h"
 #include "ranks/communicator/group_messages.h"

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "ranks/communicator/posix_node_memory.h"
 #include "ranks/engine/combined_parts.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/ranks/node_memory.h"
+#include "steptape/ranks/collective.h"
 
 #include "ranks/engine/transport.h"
 

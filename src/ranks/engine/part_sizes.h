@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "ranks/communicator/group_messages.h"
 #include "ranks/engine/collective_stages.h"

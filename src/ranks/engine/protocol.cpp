@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ranks/engine/protocol.h"
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/base/version.h"
 
 #include "base/got_expected.h"

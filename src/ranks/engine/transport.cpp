@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ranks/engine/transport.h"
 
-#include "steptape/ranks/metric_moments.h"
+#include "steptape/ranks/collective.h"
 
 #include "ranks/communicator/element_reduction.h"
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/base/error.h"
 #include "steptape/base/export.h"
+#include "steptape/base/status.h"
 
 #include "ranks/communicator/collective_call.h"
 #include "ranks/communicator/group_map.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/ranks/mpi_job.h"
 
 #include "process/blackbox/state_page.h"

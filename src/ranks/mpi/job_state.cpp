@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/ranks/mpi_communicator.h"
 
 #include "ranks/communicator/launch.h"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "process/blackbox/state_page.h"
 #include "ranks/communicator/posix_node_memory.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "ranks/communicator/group_messages.h"
 #include "ranks/communicator/poll_pause.h"

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "ranks/communicator/element_reduction.h"
 #include "ranks/communicator/poll_pause.h"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "base/mutex.h"
 #include "base/running_time.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "steptape/ranks/metric_moments.h"
+#include "steptape/ranks/collective.h"
 
 #include "ranks/communicator/element_reduction.h"
 #include "ranks/communicator/group_messages.h"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/ranks/fake_clock.h"
-
 #include <string>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
+#include "steptape/ranks/testing.h"
 
 namespace steptape::testing {
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/ranks/temp_dir.h"
-
 #include <cerrno>
 #include <cstdlib>
 #include <system_error>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
+#include "steptape/ranks/testing.h"
 
 namespace steptape::testing {
 

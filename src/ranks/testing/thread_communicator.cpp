@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/ranks/thread_communicator.h"
-
 #include <utility>
 #include <vector>
+
+#include "steptape/ranks/testing.h"
 
 #include "ranks/communicator/agreed_node_memory.h"
 #include "ranks/communicator/collective_call.h"

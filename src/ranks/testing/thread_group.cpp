@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "ranks/communicator/group_messages.h"
 #include "ranks/testing/carry_out.h"

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/process/zone.h"
 
 #include "base/got_expected.h"

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "steptape/base/clock.h"
-#include "steptape/base/error.h"
-#include "steptape/ranks/rank_log.h"
+#include "steptape/base/status.h"
+#include "steptape/ranks/communicator.h"
 #include "steptape/train/checkpoint.h"
 
 #include "train/checkpoint/checkpoint_directory.h"

@@ -5,8 +5,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "steptape/base/error.h"
-#include "steptape/train/module_safetensors.h"
+#include "steptape/base/status.h"
+#include "steptape/train/checkpoint.h"
 
 #include "base/got_expected.h"
 #include "base/text.h"

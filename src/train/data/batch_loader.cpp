@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "train/data/batch_count.h"
 #include "train/samples/byte_scaling.h"

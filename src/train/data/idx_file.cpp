@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "steptape/base/error.h"
-#include "steptape/train/image_dataset.h"
+#include "steptape/base/status.h"
+#include "steptape/train/batch_loader.h"
 
 #include "base/gzip_file.h"
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/train/image_dataset.h"
-
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <sstream>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
+#include "steptape/train/batch_loader.h"
 
 #include "base/gzip_file.h"
 

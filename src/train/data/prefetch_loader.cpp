@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/train/prefetch_loader.h"
-
 #include <algorithm>
 #include <string>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/process/zone.h"
+#include "steptape/train/batch_loader.h"
 
 #include "base/got_expected.h"
 #include "train/data/batch_count.h"

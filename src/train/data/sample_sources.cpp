@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/train/prefetch_loader.h"
+#include "steptape/train/batch_loader.h"
 
 #include "base/got_expected.h"
 #include "train/samples/byte_scaling.h"

@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "base/got_expected.h"
 

@@ -5,7 +5,7 @@
 #include <system_error>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "base/directory_entries.h"
 #include "base/got_expected.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/train/trainer_callback.h"
 
 namespace steptape::detail::train {

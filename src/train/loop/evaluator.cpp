@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "train/replicas/model/named_tensors.h"
 #include "train/replicas/model/tensor_broadcast.h"

@@ -6,8 +6,7 @@
 
 #include "steptape/metrics/distributed_writer.h"
 #include "steptape/train/batch_loader.h"
-#include "steptape/train/evaluation_metric.h"
-#include "steptape/train/training_result.h"
+#include "steptape/train/trainer_options.h"
 
 #include "train/loop/objective.h"
 

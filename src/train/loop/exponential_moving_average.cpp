@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/train/exponential_moving_average.h"
-
 #include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
+#include "steptape/train/trainer_callback.h"
 
 #include <torch/nn/module.h>
 #include <torch/version.h>

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "steptape/train/training_result.h"
+#include "steptape/train/trainer_options.h"
 
 namespace steptape::detail::train {
 

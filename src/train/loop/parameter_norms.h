@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "steptape/train/training_result.h"
+#include "steptape/train/trainer_options.h"
 
 #include "libtorch/tensors/device_copy.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/loop/run_checkpoints.h"
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/train/recipe.h"
 
 #include "process/blackbox/state_page.h"

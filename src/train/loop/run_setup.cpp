@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/train/recipe.h"
 
 #include "train/replicas/model/optimizer_archive.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 namespace steptape::detail::train {
 namespace {

@@ -7,9 +7,9 @@
 #include <optional>
 #include <utility>
 
+#include "steptape/ranks/collective.h"
 #include "steptape/ranks/communicator.h"
-#include "steptape/ranks/metric_moments.h"
-#include "steptape/train/training_result.h"
+#include "steptape/train/trainer_options.h"
 
 namespace steptape::detail::train {
 

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "steptape/metrics/distributed_writer.h"
-#include "steptape/ranks/metric_moments.h"
+#include "steptape/ranks/collective.h"
 #include "steptape/train/checkpoint.h"
 #include "steptape/train/trainer_options.h"
 

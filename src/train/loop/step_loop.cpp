@@ -5,8 +5,8 @@
 #include <array>
 #include <string>
 
-#include "steptape/base/error.h"
-#include "steptape/libtorch/flop_counter.h"
+#include "steptape/base/status.h"
+#include "steptape/libtorch/op_profiler.h"
 #include "steptape/train/recipe.h"
 
 namespace steptape::detail::train {

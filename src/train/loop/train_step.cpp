@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "train/replicas/gradients/norm_limit.h"
 

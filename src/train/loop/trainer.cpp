@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/train/recipe.h"
 
 #include "process/blackbox/state_page.h"

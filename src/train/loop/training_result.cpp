@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/train/training_result.h"
-
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
+#include "steptape/train/trainer_options.h"
 
 #include "train/loop/metric_lookup.h"
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <unistd.h>
 
-#include "steptape/metrics/job_usage.h"
-#include "steptape/ranks/rank_log.h"
+#include "steptape/metrics/machine_metrics.h"
+#include "steptape/ranks/communicator.h"
 #include "steptape/train/parameters.h"
 #include "steptape/train/recipe.h"
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "base/got_expected.h"
 #include "base/text.h"

@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/train/safetensors.h"
 
 #include "base/file_kind.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "base/vector_clones.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "steptape/base/export.h"
-#include "steptape/train/image_transforms.h"
+#include "steptape/train/samples.h"
 
 namespace steptape::detail::train {
 

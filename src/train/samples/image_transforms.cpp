@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/train/image_transforms.h"
+#include "steptape/train/samples.h"
 
 #include "base/got_expected.h"
 #include "train/samples/image_plan.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/train/sample_source.h"
+#include "steptape/train/samples.h"
 
 namespace steptape {
 namespace {

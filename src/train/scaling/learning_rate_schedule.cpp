@@ -6,7 +6,7 @@
 #include <sstream>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include <torch/optim/optimizer.h>
 

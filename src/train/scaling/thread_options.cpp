@@ -5,7 +5,7 @@
 #include <thread>
 #include <unistd.h>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/train/recipe.h"
 
 #include <ATen/Parallel.h>

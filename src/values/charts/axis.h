@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/values/plot_options.h"
+#include "steptape/values/figure.h"
 
 #include "values/charts/geometry.h"
 

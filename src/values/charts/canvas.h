@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/values/plot_options.h"
+#include "steptape/values/figure.h"
 
 #include "values/charts/color.h"
 #include "values/charts/geometry.h"

@@ -30,7 +30,7 @@ Color colorOfName(std::string_view name);
 
 /// Parses a color.
 ///
-/// @param text See `color` in plot_options.h.
+/// @param text See `color` in <steptape/values/figure.h>.
 /// @throws Error(kInvalidArgument) with `where` and `text` if it is not a color.
 Color parseColor(std::string_view text, const std::string& where);
 

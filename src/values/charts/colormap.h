@@ -15,7 +15,7 @@ namespace steptape::figure {
 /// @threads Thread-compatible: const methods may run concurrently.
 class Colormap {
  public:
-  /// @param name A colormap listed in plot_options.h.
+  /// @param name A colormap listed in <steptape/values/figure.h>.
   /// @throws Error(kInvalidArgument) with `where`, the name and the known names.
   Colormap(std::string_view name, const std::string& where);
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/values/plot_options.h"
+#include "steptape/values/figure.h"
 
 #include "values/charts/color.h"
 #include "values/charts/plots.h"

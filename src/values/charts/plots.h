@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/values/plot_options.h"
+#include "steptape/values/figure.h"
 #include "steptape/values/tensor_view.h"
 
 #include "values/charts/color.h"

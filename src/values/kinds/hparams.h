@@ -8,7 +8,7 @@
 
 #include "steptape/base/export.h"
 #include "steptape/events/event.h"
-#include "steptape/events/hparams_content.h"
+#include "steptape/events/plugin_content.h"
 #include "steptape/values/value_options.h"
 
 namespace steptape::detail::values {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/events/byte_source.h"
-
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <sys/stat.h>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
+#include "steptape/events/record_reader.h"
 
 #include "support/expect_error.h"
 

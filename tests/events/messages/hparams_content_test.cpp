@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/events/hparams_content.h"
-
 #include <string>
+
+#include "steptape/events/plugin_content.h"
 
 #include <gtest/gtest.h>
 

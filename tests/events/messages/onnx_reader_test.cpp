@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <utility>
 
-#include "steptape/base/error.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/base/status.h"
+#include "steptape/ranks/testing.h"
 
 #include "events/messages/onnx.h"
 #include "events/messages/onnx_bytes.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steptape/events/plugin_content.h"
 
-#include "steptape/events/custom_scalars_layout.h"
-
 #include "base/unhex.h"
 
 #include <gtest/gtest.h>

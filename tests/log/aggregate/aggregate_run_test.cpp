@@ -4,10 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/events/custom_scalars_layout.h"
+#include "steptape/events/plugin_content.h"
 #include "steptape/log/aggregate.h"
-#include "steptape/log/run_files.h"
-#include "steptape/log/scalar_series.h"
+#include "steptape/log/run_reader.h"
 
 #include "log/reader/log_dir_fixture.h"
 #include "support/expect_error.h"

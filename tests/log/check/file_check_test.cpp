@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/events/custom_scalars_layout.h"
+#include "steptape/events/plugin_content.h"
 
 #include "base/little_endian.h"
 #include "events/framing/masked_crc32c.h"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/log/file_repair.h"
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -10,8 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "steptape/log/event_file_reader.h"
-#include "steptape/log/run_files.h"
+#include "steptape/log/event_reader.h"
+#include "steptape/log/file_check.h"
+#include "steptape/log/run_reader.h"
 
 #include "log/reader/log_dir_fixture.h"
 #include "support/small_disk.h"

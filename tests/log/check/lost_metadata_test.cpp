@@ -10,7 +10,6 @@
 
 #include "steptape/events/plugin_content.h"
 #include "steptape/log/file_check.h"
-#include "steptape/log/file_repair.h"
 
 #include "log/reader/log_dir_fixture.h"
 

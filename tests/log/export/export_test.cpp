@@ -9,9 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/base/error.h"
-#include "steptape/events/custom_scalars_layout.h"
-#include "steptape/events/hparams_content.h"
+#include "steptape/base/status.h"
 #include "steptape/events/plugin_content.h"
 
 #include "log/export/media_files.h"

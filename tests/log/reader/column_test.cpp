@@ -3,7 +3,7 @@
 #include <set>
 #include <vector>
 
-#include "steptape/log/tag_series.h"
+#include "steptape/log/run_reader.h"
 
 #include <gmock/gmock.h>
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/events/plugin_content.h"
 
 #include "events/framing/record_buffer.h"

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "steptape/log/run_events.h"
+#include "steptape/log/event_reader.h"
 #include "steptape/log/run_reader.h"
 
 namespace steptape {

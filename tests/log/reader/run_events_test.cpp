@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/log/run_events.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "steptape/log/event_reader.h"
 #include "steptape/log/run_reader.h"
 
 #include "log/reader/log_dir_fixture.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/log/run_files.h"
-
 #include <filesystem>
 #include <string>
 #include <vector>
+
+#include "steptape/log/run_reader.h"
 
 #include "log/reader/log_dir_fixture.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/log/scalar_series.h"
-
 #include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "steptape/log/run_reader.h"
 
 #include "log/reader/log_dir_fixture.h"
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "steptape/log/summary_writer.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "log/writer/fake_device.h"
 #include "log/writer/faulty_file_system.h"

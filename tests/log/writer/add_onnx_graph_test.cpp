@@ -2,9 +2,9 @@
 #include <string>
 #include <variant>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/log/summary_writer.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "log/writer/run_contents.h"
 #include "support/expect_error.h"

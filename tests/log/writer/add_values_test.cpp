@@ -5,7 +5,7 @@
 #include <limits>
 #include <thread>
 
-#include "steptape/events/custom_scalars_layout.h"
+#include "steptape/events/plugin_content.h"
 #include "steptape/log/summary_writer.h"
 
 #include "log/writer/fake_device.h"

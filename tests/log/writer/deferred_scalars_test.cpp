@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/ranks/fake_clock.h"
+#include "steptape/ranks/testing.h"
 
 #include "log/writer/run_contents.h"
 #include "log/writer/writer_fixture.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "log/writer/event_stream.h"
 #include "log/writer/file_head.h"

@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "events/framing/event_file_name.h"
 #include "log/writer/faulty_file_system.h"

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "steptape/log/summary_writer.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "events/framing/event_file_name.h"
 #include "log/writer/event_file.h"

@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "steptape/log/summary_writer.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "log/writer/child_process.h"
 #include "log/writer/dead_process.h"

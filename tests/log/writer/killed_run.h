@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "steptape/log/file_check.h"
-#include "steptape/log/run_files.h"
+#include "steptape/log/run_reader.h"
 #include "steptape/log/summary_writer.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "log/writer/faulty_file_system.h"
 #include "log/writer/run_contents.h"

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/log/summary_writer.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "log/writer/run_contents.h"
 #include "support/saying_child.h"

@@ -14,7 +14,7 @@
 
 #include "steptape/log/file_check.h"
 #include "steptape/log/summary_writer.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "events/framing/event_file_name.h"
 #include "log/writer/deferred_scalars.h"

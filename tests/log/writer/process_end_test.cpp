@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "steptape/log/summary_writer.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "log/writer/child_process.h"
 #include "log/writer/run_contents.h"

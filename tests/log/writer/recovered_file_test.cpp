@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "steptape/log/summary_writer.h"
-#include "steptape/ranks/fake_clock.h"
+#include "steptape/ranks/testing.h"
 
 #include "log/writer/killed_run.h"
 #include "log/writer/recovery.h"

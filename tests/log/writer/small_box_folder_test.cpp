@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "steptape/log/summary_writer.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "log/writer/run_contents.h"
 #include "support/content_of.h"

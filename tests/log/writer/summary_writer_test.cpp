@@ -6,8 +6,7 @@
 #include <set>
 #include <thread>
 
-#include "steptape/ranks/fake_clock.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "log/writer/run_contents.h"
 #include "log/writer/writer_fixture.h"

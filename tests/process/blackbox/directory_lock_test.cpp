@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <vector>
 
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "process/blackbox/job_identity.h"
 #include "support/saying_child.h"

@@ -3,7 +3,7 @@
 #include <fstream>
 #include <string>
 
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "process/blackbox/process_facts.h"
 

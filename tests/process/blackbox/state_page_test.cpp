@@ -16,7 +16,7 @@
 #include "steptape/metrics/distributed_writer.h"
 #include "steptape/metrics/straggler_report.h"
 #include "steptape/process/zone.h"
-#include "steptape/ranks/thread_communicator.h"
+#include "steptape/ranks/testing.h"
 
 #include "base/whole_file.h"
 #include "process/blackbox/box_header.h"

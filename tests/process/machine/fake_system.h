@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "steptape/process/machine_sampler.h"
-#include "steptape/ranks/fake_clock.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 namespace steptape::test {
 

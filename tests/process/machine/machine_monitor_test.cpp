@@ -10,7 +10,7 @@
 #include <thread>
 #include <unistd.h>
 
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

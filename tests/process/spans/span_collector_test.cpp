@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/process/zone.h"
 
 #include "process/spans/thread_recorder.h"

@@ -8,7 +8,7 @@
 #include "steptape/profile.h"
 #include "steptape/profile/trace_summary.h"
 #include "steptape/profile_figure.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "log/writer/run_contents.h"
 #include "profile/span_chain.h"

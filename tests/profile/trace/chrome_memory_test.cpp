@@ -12,8 +12,8 @@
 #include <unistd.h>
 #include <vector>
 
-#include "steptape/base/error.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/base/status.h"
+#include "steptape/ranks/testing.h"
 
 #include "profile/trace/chrome/chrome_trace.h"
 #include "support/allocations.h"

@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "steptape/base/error.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/base/status.h"
+#include "steptape/ranks/testing.h"
 
 #include "profile/trace/chrome/chrome_trace.h"
 #include "profile/trace/overlapping_trace.h"

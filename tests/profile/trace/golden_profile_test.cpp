@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "profile/trace/chrome/chrome_trace.h"
 #include "profile/trace/xplane/xplane_trace.h"

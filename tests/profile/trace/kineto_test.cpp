@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "profile/trace/chrome/chrome_format.h"
 #include "profile/trace/chrome/chrome_trace.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "steptape/base/json.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "profile/trace/gunzip.h"
 #include "support/content_of.h"

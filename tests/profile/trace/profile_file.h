@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "base/whole_file.h"
 #include "events/messages/xplane.h"

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/base/error.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/base/status.h"
+#include "steptape/ranks/testing.h"
 #include "steptape/wire/xplane.pb.h"
 
 #include "events/messages/xplane_encoder.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "base/utf8.h"
 #include "profile/trace/profile_file.h"

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "ranks/c10d/memory_store.h"
 #include "ranks/engine/engine_communicator.h"

@@ -6,8 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "steptape/ranks/fake_clock.h"
-#include "steptape/ranks/thread_communicator.h"
+#include "steptape/ranks/testing.h"
 
 #include "support/expect_error.h"
 

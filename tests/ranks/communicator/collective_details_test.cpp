@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/process/span_record.h"
+#include "steptape/process/zone.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

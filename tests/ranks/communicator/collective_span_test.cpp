@@ -12,7 +12,7 @@
 
 #include "steptape/base/clock.h"
 #include "steptape/ranks/communicator.h"
-#include "steptape/ranks/thread_communicator.h"
+#include "steptape/ranks/testing.h"
 
 #include "ranks/communicator/counting_communicator.h"
 #include "ranks/communicator/node_barrier.h"

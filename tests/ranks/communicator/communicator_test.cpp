@@ -3,8 +3,7 @@
 
 #include <sstream>
 
-#include "steptape/ranks/rank_log.h"
-#include "steptape/ranks/thread_communicator.h"
+#include "steptape/ranks/testing.h"
 
 #include "support/expect_error.h"
 

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <thread>
 
-#include "steptape/ranks/rank_log.h"
+#include "steptape/ranks/communicator.h"
 
 #include "ranks/communicator/collective_contract.h"
 #include "support/expect_error.h"

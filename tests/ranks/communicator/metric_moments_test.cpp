@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/ranks/metric_moments.h"
-
 #include <cmath>
 #include <limits>
 #include <vector>
+
+#include "steptape/ranks/collective.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/ranks/thread_communicator.h"
+#include "steptape/ranks/testing.h"
 
 #include "ranks/communicator/collective_contract.h"
 #include "ranks/engine/engine_communicator.h"

@@ -11,10 +11,9 @@
 #include <string>
 #include <sys/mman.h>
 
-#include "steptape/log/run_files.h"
-#include "steptape/log/scalar_series.h"
-#include "steptape/metrics/distributed_writer_options.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/log/run_reader.h"
+#include "steptape/metrics/distributed_writer.h"
+#include "steptape/ranks/testing.h"
 
 #include "log/writer/recovery.h"
 #include "ranks/mpi/killed_rank_notes.h"

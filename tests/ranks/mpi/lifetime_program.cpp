@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/mpi.h"
 #include "steptape/ranks/mpi_communicator.h"
 

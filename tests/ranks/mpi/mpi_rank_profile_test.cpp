@@ -11,7 +11,7 @@
 #include "steptape/process/zone.h"
 #include "steptape/profile/profiler.h"
 #include "steptape/ranks/mpi_communicator.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "profile/logged_values.h"
 

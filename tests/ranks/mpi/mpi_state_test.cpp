@@ -12,7 +12,7 @@
 
 #include "steptape/metrics/hang_watchdog.h"
 #include "steptape/mpi.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "process/blackbox/state_page.h"
 #include "support/content_of.h"

@@ -10,12 +10,10 @@
 #include <vector>
 
 #include "steptape/log/run_reader.h"
-#include "steptape/log/scalar_series.h"
 #include "steptape/log/values.h"
 #include "steptape/metrics/straggler_report.h"
 #include "steptape/mpi.h"
-#include "steptape/ranks/fake_clock.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "support/expect_error.h"
 

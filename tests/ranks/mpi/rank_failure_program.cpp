@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/environment.h"
 #include "steptape/metrics/distributed_writer.h"
 #include "steptape/profile/profiler.h"

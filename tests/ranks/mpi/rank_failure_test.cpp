@@ -6,10 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "steptape/log/run_files.h"
-#include "steptape/log/scalar_series.h"
-#include "steptape/metrics/distributed_writer_options.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/log/run_reader.h"
+#include "steptape/metrics/distributed_writer.h"
+#include "steptape/ranks/testing.h"
 
 #include "support/collective_names.h"
 #include "support/job.h"

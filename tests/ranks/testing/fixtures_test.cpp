@@ -3,8 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "steptape/ranks/fake_clock.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "support/expect_error.h"
 

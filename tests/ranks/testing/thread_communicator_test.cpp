@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/ranks/thread_communicator.h"
-
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -9,7 +7,8 @@
 #include <thread>
 #include <vector>
 
-#include "steptape/ranks/rank_log.h"
+#include "steptape/ranks/communicator.h"
+#include "steptape/ranks/testing.h"
 
 #include "support/expect_error.h"
 

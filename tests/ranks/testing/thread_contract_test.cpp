@@ -6,7 +6,7 @@
 #include <string>
 #include <tuple>
 
-#include "steptape/ranks/thread_communicator.h"
+#include "steptape/ranks/testing.h"
 
 #include "process/spans/span_collector.h"
 #include "ranks/communicator/collective_contract.h"

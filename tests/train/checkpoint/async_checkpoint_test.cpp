@@ -19,9 +19,8 @@
 #include <unistd.h>
 #include <vector>
 
-#include "steptape/base/error.h"
-#include "steptape/ranks/temp_dir.h"
-#include "steptape/ranks/thread_communicator.h"
+#include "steptape/base/status.h"
+#include "steptape/ranks/testing.h"
 #include "steptape/train/checkpoint.h"
 #include "steptape/train/learning_rate_schedule.h"
 

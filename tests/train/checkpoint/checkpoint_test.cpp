@@ -6,9 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "steptape/base/error.h"
-#include "steptape/ranks/temp_dir.h"
-#include "steptape/ranks/thread_communicator.h"
+#include "steptape/base/status.h"
+#include "steptape/ranks/testing.h"
 #include "steptape/train/learning_rate_schedule.h"
 #include "steptape/train/parameters.h"
 

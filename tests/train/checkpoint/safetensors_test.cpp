@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "steptape/ranks/temp_dir.h"
-#include "steptape/train/module_safetensors.h"
+#include "steptape/ranks/testing.h"
+#include "steptape/train/checkpoint.h"
 
 #include "support/content_of.h"
 #include "support/expect_error.h"

@@ -3,10 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "steptape/base/error.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/base/status.h"
+#include "steptape/ranks/testing.h"
 #include "steptape/train/batch_loader.h"
-#include "steptape/train/image_dataset.h"
 
 #include "support/content_of.h"
 #include "support/expect_error.h"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/train/prefetch_loader.h"
-
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -9,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/base/error.h"
-#include "steptape/ranks/thread_communicator.h"
+#include "steptape/base/status.h"
+#include "steptape/ranks/testing.h"
 #include "steptape/train/batch_loader.h"
 #include <steptape/profile.h>
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/train/batch_loader.h"
 #include "steptape/train/distributed_sampler.h"
 

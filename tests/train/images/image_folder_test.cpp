@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 #include <steptape/images.h>
 
 #include "support/expect_error.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/train/exponential_moving_average.h"
-
 #include <algorithm>
 #include <memory>
 #include <stdexcept>
 #include <utility>
 #include <vector>
+
+#include "steptape/train/trainer_callback.h"
 
 #include "train/loop/training_fixture.h"
 

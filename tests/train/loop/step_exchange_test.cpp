@@ -3,7 +3,7 @@
 
 #include <csignal>
 
-#include "steptape/ranks/thread_communicator.h"
+#include "steptape/ranks/testing.h"
 
 #include "support/expect_error.h"
 

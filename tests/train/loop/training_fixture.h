@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/ranks/temp_dir.h"
-#include "steptape/ranks/thread_communicator.h"
+#include "steptape/ranks/testing.h"
 #include <steptape/trainer.h>
 
 #include "support/expect_error.h"

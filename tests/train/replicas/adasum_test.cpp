@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/ranks/thread_communicator.h"
+#include "steptape/ranks/testing.h"
 
 #include "train/replicas/exchange_fixture.h"
 

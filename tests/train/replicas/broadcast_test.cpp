@@ -3,8 +3,8 @@
 #include <memory>
 #include <string>
 
-#include "steptape/base/error.h"
-#include "steptape/ranks/thread_communicator.h"
+#include "steptape/base/status.h"
+#include "steptape/ranks/testing.h"
 #include "steptape/train/parameters.h"
 
 #include "ranks/communicator/counting_communicator.h"

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <vector>
 
-#include "steptape/ranks/thread_communicator.h"
+#include "steptape/ranks/testing.h"
 #include "steptape/train/gradient_sync.h"
 #include "steptape/train/parameters.h"
 

@@ -4,7 +4,7 @@
 #include <limits>
 #include <thread>
 
-#include "steptape/ranks/thread_communicator.h"
+#include "steptape/ranks/testing.h"
 
 #include "support/expect_error.h"
 #include "train/replicas/exchange_fixture.h"

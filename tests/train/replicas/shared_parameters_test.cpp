@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <vector>
 
-#include "steptape/base/error.h"
-#include "steptape/ranks/thread_communicator.h"
+#include "steptape/base/status.h"
+#include "steptape/ranks/testing.h"
 #include "steptape/train/gradient_sync.h"
 
 #include "support/expect_error.h"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "steptape/ranks/thread_communicator.h"
+#include "steptape/ranks/testing.h"
 
 #include "train/replicas/exchange_fixture.h"
 

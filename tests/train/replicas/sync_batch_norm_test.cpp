@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "steptape/base/error.h"
-#include "steptape/ranks/thread_communicator.h"
+#include "steptape/base/status.h"
+#include "steptape/ranks/testing.h"
 #include "steptape/train/parameters.h"
 
 #include "support/expect_error.h"

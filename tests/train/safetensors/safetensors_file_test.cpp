@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <vector>
 
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 #include "steptape/train/safetensors.h"
 
 #include "support/content_of.h"

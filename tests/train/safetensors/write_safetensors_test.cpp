@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <vector>
 
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 #include "steptape/train/safetensors.h"
 
 #include "support/content_of.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/interop/images_test.py compares the pixels with Pillow's.
-#include "steptape/train/image_transforms.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <set>
 #include <utility>
 #include <vector>
+
+#include "steptape/train/samples.h"
 
 #include "support/expect_error.h"
 #include "train/samples/image_plan.h"

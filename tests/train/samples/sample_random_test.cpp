@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <set>
 
-#include "steptape/train/sample_source.h"
+#include "steptape/train/samples.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "support/expect_error.h"
 

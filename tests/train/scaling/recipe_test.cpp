@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/base/error.h"
-#include "steptape/ranks/thread_communicator.h"
+#include "steptape/base/status.h"
+#include "steptape/ranks/testing.h"
 
 #include "support/expect_error.h"
 

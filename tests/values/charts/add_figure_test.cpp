@@ -6,7 +6,7 @@
 
 #include "steptape/log/summary_writer.h"
 #include "steptape/log/values.h"
-#include "steptape/ranks/temp_dir.h"
+#include "steptape/ranks/testing.h"
 
 #include "log/writer/fake_device.h"
 #include "log/writer/run_contents.h"

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "tools/steptape/columnar/csv_to_columns.h"
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "tools/steptape/charts/chart.h"
 #include "tools/steptape/charts/smoothing.h"

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <vector>
 
-#include "steptape/profile/folded_stacks.h"
+#include "steptape/profile/trace_summary.h"
 
 #include "tools/steptape/commands/commands.h"
 #include "tools/steptape/exit_code.h"

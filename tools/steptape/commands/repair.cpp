@@ -8,8 +8,8 @@
 #include <unistd.h>
 #include <vector>
 
-#include "steptape/base/error.h"
-#include "steptape/log/file_repair.h"
+#include "steptape/base/status.h"
+#include "steptape/log/file_check.h"
 
 #include "tools/steptape/commands/commands.h"
 #include "tools/steptape/exit_code.h"

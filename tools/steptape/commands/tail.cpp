@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "log/writer/recovery.h"
 #include "tools/steptape/commands/commands.h"

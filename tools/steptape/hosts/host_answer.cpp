@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "steptape/base/clock.h"
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/base/version.h"
 #include "steptape/wire/host_answer.pb.h"
 

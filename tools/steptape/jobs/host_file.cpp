@@ -6,7 +6,7 @@
 #include <system_error>
 #include <unistd.h>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 namespace steptape::tools {
 

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "steptape/base/clock.h"
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "tools/steptape/exit_code.h"
 #include "tools/steptape/hosts/host_check.h"

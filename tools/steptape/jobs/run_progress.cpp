@@ -8,9 +8,9 @@
 #include <variant>
 #include <vector>
 
-#include "steptape/base/error.h"
-#include "steptape/log/event_file_reader.h"
-#include "steptape/log/run_files.h"
+#include "steptape/base/status.h"
+#include "steptape/log/event_reader.h"
+#include "steptape/log/run_reader.h"
 
 #include "base/directory_entries.h"
 #include "base/text.h"

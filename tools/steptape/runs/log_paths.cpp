@@ -12,7 +12,7 @@
 #include <thread>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "tools/steptape/exit_code.h"
 #include "tools/steptape/runs/path_check.h"

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "steptape/log/run_files.h"
 #include "steptape/log/run_reader.h"
 
 #include "tools/steptape/runs/name_filter.h"

@@ -9,8 +9,8 @@
 #include <system_error>
 #include <variant>
 
-#include "steptape/base/error.h"
-#include "steptape/log/event_file_reader.h"
+#include "steptape/base/status.h"
+#include "steptape/log/event_reader.h"
 
 #include "base/text.h"
 #include "tools/steptape/runs/rounded_scalars.h"

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "steptape/base/clock.h"
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "base/directory_entries.h"
 #include "base/host_name.h"

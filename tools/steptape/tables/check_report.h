@@ -4,7 +4,7 @@
 #include <string>
 
 #include "steptape/log/file_check.h"
-#include "steptape/log/run_files.h"
+#include "steptape/log/run_reader.h"
 
 #include "tools/steptape/terminal/terminal.h"
 

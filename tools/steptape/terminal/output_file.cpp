@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 namespace steptape::tools {
 namespace {

@@ -8,7 +8,7 @@
 #include <system_error>
 #include <unistd.h>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "tools/steptape/terminal/screen_text.h"
 #include "tools/steptape/terminal/terminal.h"

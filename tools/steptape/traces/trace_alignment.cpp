@@ -5,7 +5,7 @@
 #include <fmt/core.h>
 #include <string>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 namespace steptape::tools {
 namespace {

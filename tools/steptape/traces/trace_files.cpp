@@ -10,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "profile/trace/chrome/chrome_trace.h"
 #include "profile/trace/perfetto/perfetto_trace.h"

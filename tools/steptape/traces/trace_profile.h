@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "steptape/profile/rank_summary.h"
 #include "steptape/profile/trace_summary.h"
 
 #include "tools/steptape/traces/trace_files.h"

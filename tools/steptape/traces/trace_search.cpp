@@ -12,7 +12,7 @@
 #include <string_view>
 #include <sys/stat.h>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "base/directory_entries.h"
 #include "base/text.h"

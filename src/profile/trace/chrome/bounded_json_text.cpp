@@ -5,7 +5,7 @@
 #include <array>
 #include <string_view>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "base/text.h"
 #include "base/utf8.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "steptape/process/span_record.h"
+#include "steptape/process/zone.h"
 #include "steptape/profile/trace.h"
 
 #include "base/text.h"

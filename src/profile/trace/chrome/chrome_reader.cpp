@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "base/file_kind.h"
 #include "base/text.h"

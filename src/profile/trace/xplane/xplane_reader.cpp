@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "base/got_expected.h"
 #include "base/gzip_file.h"

@@ -4,7 +4,7 @@
 #include <sstream>
 #include <utility>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "train/replicas/batch_norm/sync_batch_norm_function.h"
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "steptape/base/array_view.h"
-#include "steptape/base/error.h"
-#include "steptape/ranks/metric_moments.h"
+#include "steptape/base/status.h"
+#include "steptape/ranks/collective.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/ivalue.h>

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "steptape/base/clock.h"
-#include "steptape/base/error.h"
-#include "steptape/ranks/rank_log.h"
+#include "steptape/base/status.h"
+#include "steptape/ranks/communicator.h"
 
 #include "base/got_expected.h"
 #include "train/replicas/gradients/gradient_exchange.h"

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "steptape/base/clock.h"
-#include "steptape/base/error.h"
-#include "steptape/ranks/rank_log.h"
+#include "steptape/base/status.h"
+#include "steptape/ranks/communicator.h"
 
 #include "train/replicas/gradients/current_stream.h"
 #include "train/replicas/gradients/gradient_exchange.h"

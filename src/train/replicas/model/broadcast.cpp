@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/train/parameters.h"
 
 #include "base/crc32c.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 #include "steptape/ranks/communicator.h"
 
 #include "base/torch_error_text.h"

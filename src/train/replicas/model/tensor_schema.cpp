@@ -5,7 +5,7 @@
 #include <sstream>
 #include <vector>
 
-#include "steptape/base/error.h"
+#include "steptape/base/status.h"
 
 #include "base/crc32c.h"
 

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "steptape/base/error.h"
-#include "steptape/ranks/rank_log.h"
+#include "steptape/base/status.h"
+#include "steptape/ranks/communicator.h"
 
 #include "train/replicas/gradients/gradient_exchange.h"
 #include "train/replicas/gradients/norm_limit.h"

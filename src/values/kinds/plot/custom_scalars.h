@@ -2,8 +2,8 @@
 #pragma once
 
 #include "steptape/base/export.h"
-#include "steptape/events/custom_scalars_layout.h"
 #include "steptape/events/event.h"
+#include "steptape/events/plugin_content.h"
 #include "steptape/values/value_options.h"
 
 namespace steptape::detail::values {

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
 
+#include "steptape/base/clock.h"
 #include "steptape/base/export.h"
 #include "steptape/ranks/communicator.h"
 
@@ -92,5 +96,66 @@ STEPTAPE_EXPORT void runRanksShared(
 STEPTAPE_EXPORT void runRanksShared(
     int count, const std::function<void(const std::shared_ptr<Communicator>&)>& body,
     const RunRanksOptions& options);
+
+}  // namespace steptape::testing
+
+namespace steptape::testing {
+
+/// A clock that stands still until a test moves it, so that files are byte-identical in every run.
+///
+///     auto clock = std::make_shared<steptape::testing::FakeClock>(1700000000.0);
+///     steptape::WriterOptions options;
+///     options.clock = clock;
+///
+/// @threads Thread-safe.
+class STEPTAPE_EXPORT FakeClock final : public Clock {
+ public:
+  /// @param wallSeconds Initial wall time in seconds since 1970. The steady time starts at 0.
+  explicit FakeClock(double wallSeconds = 0) : wallSeconds_(wallSeconds) {}
+
+  double wallSeconds() const override { return wallSeconds_.load(); }
+  std::int64_t steadyNanos() const override { return steadyNanos_.load(); }
+
+  /// Sets the wall time, even to an earlier one, as an administrator or NTP may do. The steady time
+  /// does not change.
+  void setWallSeconds(double wallSeconds) { wallSeconds_ = wallSeconds; }
+
+  /// Advances both clocks.
+  ///
+  /// @param duration Not negative: steady time never goes back.
+  /// @throws Error(kInvalidArgument) if `duration` is negative.
+  void advance(std::chrono::nanoseconds duration);
+
+ private:
+  std::atomic<double> wallSeconds_;
+  std::atomic<std::int64_t> steadyNanos_{0};
+};
+
+}  // namespace steptape::testing
+
+namespace steptape::testing {
+
+/// A new, empty directory that is removed with all its contents at the end of the scope.
+///
+/// It lies in the operating system's directory for temporary files (`TMPDIR`) and has a unique
+/// name, so tests may run in parallel.
+///
+/// @threads Thread-compatible: const methods may run concurrently.
+class STEPTAPE_EXPORT TempDir {
+ public:
+  /// @throws Error(kIoError) if the directory cannot be created.
+  TempDir();
+  TempDir(const TempDir&) = delete;
+  TempDir& operator=(const TempDir&) = delete;
+  /// Removes the directory; never throws.
+  ~TempDir();
+
+  const std::filesystem::path& path() const { return path_; }
+  /// Returns the path as a string, as writers and readers take it.
+  std::string string() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_;
+};
 
 }  // namespace steptape::testing
