@@ -15,13 +15,13 @@
 #include <vector>
 
 #include "steptape/events/record_reader.h"
-#include "steptape/log/event_reader.h"
 #include "steptape/log/export.h"
 #include "steptape/ranks/testing.h"
 
 #include "events/framing/record_buffer.h"
 #include "events/messages/event_codec.h"
 #include "harness.h"
+#include "log/reader/run_events.h"
 #include "peer_event.pb.h"
 
 #include <google/protobuf/util/json_util.h>
@@ -99,8 +99,8 @@ double peerNanos(const std::string& path, bool prints) {
 double readNanos(const std::string& path) {
   std::uint64_t values = 0;
   const double start = benchmark::cpuSeconds();
-  steptape::RunEvents events(steptape::listRuns(path).front());
-  steptape::RunValue value;
+  steptape::detail::log::RunEvents events(steptape::listRuns(path).front());
+  steptape::detail::log::RunValue value;
   while (events.next(&value)) {
     benchmark::keep(value);
     ++values;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <numeric>
 #include <sstream>
 #include <stdexcept>
@@ -41,14 +42,15 @@ double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-std::vector<double> valuesOf(const steptape::ScalarsByTag& scalars, const std::string& tag) {
-  std::vector<double> values;
-  if (const auto points = scalars.find(tag); points != scalars.end()) {
-    for (const steptape::ScalarPoint& point : points->second) {
-      values.push_back(static_cast<double>(point.value));
-    }
+using SeriesByTag = std::map<std::string, steptape::TagSeries>;
+
+std::vector<double> valuesOf(const SeriesByTag& series, const std::string& tag) {
+  const auto found = series.find(tag);
+  if (found == series.end()) {
+    return {};
   }
-  return values;
+  const steptape::Column<double>& values = found->second.scalars.values;
+  return {values.begin(), values.end()};
 }
 
 double sumOf(const std::vector<double>& values) {
@@ -65,20 +67,21 @@ double medianOfMember(const std::vector<Measurement>& jobs, double Measurement::
   return median(std::move(values));
 }
 
-/// Reads the scalars of the run itself. Sub-runs, such as those of single ranks, are left out.
-steptape::ScalarsByTag scalarsOf(const std::string& logDir) {
-  for (const steptape::RunFiles& run : steptape::listRuns(logDir)) {
-    if (run.name == ".") {
-      return steptape::readRunScalars(run).scalars;
+/// Reads the run itself. Sub-runs, such as those of single ranks, are left out.
+SeriesByTag seriesOf(const std::string& logDir) {
+  for (const steptape::RunFiles& files : steptape::listRuns(logDir)) {
+    if (files.name == ".") {
+      steptape::RunReader run(files);
+      run.update();
+      return run.tags();
     }
   }
   return {};
 }
 
-double rateOf(const steptape::ScalarsByTag& scalars, const JobTemplate& job,
-              const std::string& where) {
+double rateOf(const SeriesByTag& series, const JobTemplate& job, const std::string& where) {
   // The median ignores the first points, in which memory is allocated and caches fill.
-  const double rate = median(valuesOf(scalars, job.rateTag));
+  const double rate = median(valuesOf(series, job.rateTag));
   if (!(rate > 0)) {
     throw std::runtime_error(where + ": got no scalar '" + job.rateTag +
                              "'; expected the work per second; see --rate-tag");
@@ -86,9 +89,9 @@ double rateOf(const steptape::ScalarsByTag& scalars, const JobTemplate& job,
   return rate;
 }
 
-double secondsOfEpochs(const steptape::ScalarsByTag& scalars, const JobTemplate& job,
+double secondsOfEpochs(const SeriesByTag& series, const JobTemplate& job,
                        const std::string& where) {
-  const std::vector<double> epochs = valuesOf(scalars, kEpochTag);
+  const std::vector<double> epochs = valuesOf(series, kEpochTag);
   if (epochs.size() != static_cast<std::size_t>(job.epochs)) {
     throw std::runtime_error(where + ": got " + std::to_string(epochs.size()) +
                              " points of the scalar '" + kEpochTag + "'; expected " +
@@ -130,21 +133,21 @@ Measurement runJob(const JobTemplate& job, int ranks, std::int64_t work,
                              " ends with:\n" + endOfFile(output));
   }
 
-  const steptape::ScalarsByTag scalars = scalarsOf(logDir);
+  const SeriesByTag series = seriesOf(logDir);
   Measurement measured;
   measured.ranks = ranks;
   measured.seconds = end.seconds;
   const std::string log = where + ", log directory " + logDir;
   measured.epochs = job.epochs;
   if (job.epochs > 0) {
-    measured.secondsOfEpochs = secondsOfEpochs(scalars, job, log);
+    measured.secondsOfEpochs = secondsOfEpochs(series, job, log);
     measured.rate = static_cast<double>(job.epochs) / measured.secondsOfEpochs;
   } else {
-    measured.rate = rateOf(scalars, job, log);
+    measured.rate = rateOf(series, job, log);
   }
-  const double waitMs = sumOf(valuesOf(scalars, "straggler/wait/mean_ms"));
-  const double workMs = sumOf(valuesOf(scalars, "straggler/work/mean_ms"));
-  const double inputMs = sumOf(valuesOf(scalars, "straggler/input/mean_ms"));
+  const double waitMs = sumOf(valuesOf(series, "straggler/wait/mean_ms"));
+  const double workMs = sumOf(valuesOf(series, "straggler/work/mean_ms"));
+  const double inputMs = sumOf(valuesOf(series, "straggler/input/mean_ms"));
   measured.waitShare = waitMs / (waitMs + workMs);
   measured.inputShare = inputMs / (waitMs + workMs);
   measured.computeShare = (workMs - inputMs) / (waitMs + workMs);

@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "steptape/base/status.h"
-#include "steptape/log/event_reader.h"
+#include "steptape/log/event_file_reader.h"
 #include "steptape/log/run_reader.h"
 
 #include "arrays.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -14,6 +15,13 @@ namespace steptape::test {
 using Points = std::vector<std::pair<std::int64_t, float>>;
 using PointsByTag = std::map<std::string, Points>;
 
+/// Reads one run.
+inline RunReader readRun(const RunFiles& run) {
+  RunReader reader(run);
+  reader.update();
+  return reader;
+}
+
 /// Returns the scalars of the run `name`, relative to `logDir`.
 inline PointsByTag readPoints(const std::string& logDir, const std::string& name = ".") {
   PointsByTag points;
@@ -21,9 +29,11 @@ inline PointsByTag readPoints(const std::string& logDir, const std::string& name
     if (run.name != name) {
       continue;
     }
-    for (const auto& [tag, series] : readRunScalars(run).scalars) {
-      for (const ScalarPoint& point : series) {
-        points[tag].emplace_back(point.step, point.value);
+    const RunReader reader = readRun(run);
+    for (const auto& [tag, series] : reader.tags()) {
+      for (std::size_t i = 0; i < series.scalars.size(); ++i) {
+        points[tag].emplace_back(series.scalars.steps[i],
+                                 static_cast<float>(series.scalars.values[i]));
       }
     }
   }
@@ -38,8 +48,7 @@ inline std::map<std::string, std::vector<event::Value>> readValues(const std::st
     if (run.name != ".") {
       continue;
     }
-    RunReader reader(run);
-    reader.update();
+    const RunReader reader = readRun(run);
     for (const auto& [tag, series] : reader.tags()) {
       for (const ValueLocation& location : series.values) {
         reader.value(location, &valuesByTag[tag].emplace_back()).throwIfError();

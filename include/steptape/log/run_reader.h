@@ -311,18 +311,8 @@ struct ScalarPoint {
 /// The points of each tag, in the order of writing.
 using ScalarsByTag = std::map<std::string, std::vector<ScalarPoint>>;
 
-/// The scalars of one run, and the damage that may have cost others.
-struct RunScalars {
-  ScalarsByTag scalars;
-  std::vector<Damage> problems;
-};
-
-/// Reads the scalars of a run, from all its files, with the default options of RunReader.
-///
-/// @threads Thread-safe.
-STEPTAPE_EXPORT RunScalars readRunScalars(const RunFiles& run);
-
-/// Reads the scalars of one event file or of the directory of one run.
+/// Reads the scalars of one event file or of the directory of one run, from all its files, with the
+/// default options of RunReader.
 ///
 /// A file that ends inside a record is not an error: its writer may still be running.
 ///

@@ -58,7 +58,7 @@ class LongFormat : public detail::log::ExportFormat {
     }
   }
 
-  bool take(const RunValue& value) override {
+  bool take(const detail::log::RunValue& value) override {
     if (value.data != nullptr) {
       return false;
     }
@@ -112,7 +112,7 @@ class WideFormat : public detail::log::ExportFormat {
     columnOf_.assign(run.tags.size(), std::nullopt);
   }
 
-  bool take(const RunValue& value) override {
+  bool take(const detail::log::RunValue& value) override {
     if (value.data != nullptr) {
       return false;
     }

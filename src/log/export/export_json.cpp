@@ -21,9 +21,10 @@ class JsonFormat : public detail::log::ExportFormat {
   explicit JsonFormat(detail::log::ScalarSpool* spool) : spool_(spool) {}
 
   void beginRun(const detail::log::ExportedRun& run) override {
-    const bool isSubRun = std::all_of(run.tags.begin(), run.tags.end(), [&](const RunTag& tag) {
-      return detail::log::isSubRunCurve(run.files.directory, tag.name);
-    });
+    const bool isSubRun =
+        std::all_of(run.tags.begin(), run.tags.end(), [&](const detail::log::RunTag& tag) {
+          return detail::log::isSubRunCurve(run.files.directory, tag.name);
+        });
     series_.clear();
     for (const std::string& tag : run.tagNames) {
       const std::string name = isSubRun ? run.directory : run.directory + "/" + tag;
@@ -31,7 +32,7 @@ class JsonFormat : public detail::log::ExportFormat {
     }
   }
 
-  bool take(const RunValue& value) override {
+  bool take(const detail::log::RunValue& value) override {
     if (value.data != nullptr) {
       return false;
     }

@@ -36,7 +36,7 @@ class JsonlFormat : public detail::log::ExportFormat {
     }
   }
 
-  bool take(const RunValue& value) override {
+  bool take(const detail::log::RunValue& value) override {
     const bool isTensor = value.number != nullptr && !isDouble(*value.number);
     if (value.data == nullptr && !isTensor) {
       takeScalar(value);
@@ -57,7 +57,7 @@ class JsonlFormat : public detail::log::ExportFormat {
     return tensor != nullptr && tensor->type == event::TensorType::kDouble;
   }
 
-  static char* writeWhen(const RunValue& value, char* out) {
+  static char* writeWhen(const detail::log::RunValue& value, char* out) {
     out = detail::base::writeText(out, ",\"step\":");
     out = detail::base::writeJsonInteger(out, value.step);
     out = detail::base::writeText(out, ",\"wall_time\":");
@@ -75,7 +75,7 @@ class JsonlFormat : public detail::log::ExportFormat {
     return text;
   }
 
-  void takeScalar(const RunValue& value) {
+  void takeScalar(const detail::log::RunValue& value) {
     char members[3 * detail::base::kMaxJsonNumber + 40];
     char* end = writeWhen(value, members);
     end = detail::base::writeText(end, ",\"value\":");
@@ -90,8 +90,8 @@ class JsonlFormat : public detail::log::ExportFormat {
     text.append(members, end);
   }
 
-  void takeData(const RunValue& value, const event::Value& data) {
-    const RunTag& tag = run_->tags[value.tag];
+  void takeData(const detail::log::RunValue& value, const event::Value& data) {
+    const detail::log::RunTag& tag = run_->tags[value.tag];
     const bool isOfOtherPlugin = data.metadata && !data.metadata->pluginName.empty() &&
                                  data.metadata->pluginName != tag.metadata.pluginName;
     const event::SummaryMetadata& metadata = isOfOtherPlugin ? *data.metadata : tag.metadata;

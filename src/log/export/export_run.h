@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "steptape/log/event_reader.h"
 #include "steptape/log/export.h"
+
+#include "log/reader/run_events.h"
 
 namespace steptape::detail::log {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <utility>
+#include "steptape/log/event_file_reader.h"
 
-#include "steptape/log/event_reader.h"
+#include <utility>
 
 #include "events/messages/event_codec.h"
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "log/reader/run_events.h"
+
 #include <optional>
 #include <string_view>
 #include <unordered_set>
@@ -6,7 +8,6 @@
 #include <variant>
 
 #include "steptape/events/plugin_content.h"
-#include "steptape/log/event_reader.h"
 
 #include "events/messages/event_codec.h"
 #include "events/messages/summary_event.h"
@@ -15,13 +16,7 @@
 #include "log/reader/run_file.h"
 #include "log/reader/run_scan.h"
 
-namespace steptape {
-namespace {
-
-using detail::events::ScalarView;
-using detail::log::ScannedTag;
-
-}  // namespace
+namespace steptape::detail::log {
 
 struct RunEvents::State {
   State(const RunFiles& run, RunEventsOptions runOptions)
@@ -35,16 +30,16 @@ struct RunEvents::State {
   bool takeValue(RunValue* value);
 
   std::vector<std::string> files;
-  detail::log::RunScan scan;
-  detail::log::ReadProgress progress;
+  RunScan scan;
+  ReadProgress progress;
   std::vector<Damage> damage;
 
   std::uint32_t file = 0;
-  std::optional<detail::log::RunFile> reader;
-  detail::log::EventPosition position;
-  RunValue event;                    // time and step of all values of the event
-  std::vector<ScalarView> scalars;   // if the event has only scalars
-  std::vector<event::Value> values;  // if the event has other values
+  std::optional<RunFile> reader;
+  EventPosition position;
+  RunValue event;                           // time and step of all values of the event
+  std::vector<events::ScalarView> scalars;  // if the event has only scalars
+  std::vector<event::Value> values;         // if the event has other values
   std::size_t nextValue = 0;
   event::Value number;  // a number that is not a scalar
 };
@@ -65,15 +60,15 @@ bool RunEvents::State::nextEvent() {
   }
   nextValue = 0;
   values.clear();
-  if (detail::log::takeScalars(payload, &event, &scalars)) {
+  if (takeScalars(payload, &event, &scalars)) {
     return true;
   }
   scalars.clear();
   event::Event decoded;
-  if (detail::events::decodeEvent(payload, &decoded).ok()) {
+  if (events::decodeEvent(payload, &decoded).ok()) {
     event.wallTime = decoded.wallTime;
     event.step = decoded.step;
-    values = detail::log::takeValues(std::move(decoded));
+    values = takeValues(std::move(decoded));
   }
   return true;
 }
@@ -110,7 +105,7 @@ void RunEvents::State::closeFile() {
   const std::uint64_t end = scan.ends()[file];
   if (reader->offset() < end && found.empty()) {
     found.push_back({files[file], reader->offset(), 0, ReadOutcome::kIoError,
-                     detail::log::becameShorter(files[file], reader->offset(), end)});
+                     becameShorter(files[file], reader->offset(), end)});
   }
   for (Damage& each : found) {
     if (known.count(each.offset) == 0) {
@@ -125,7 +120,7 @@ void RunEvents::State::closeFile() {
 /// Takes the next scalar of the event.
 /// @return false if a restart discards it.
 bool RunEvents::State::takeScalar(RunValue* value) {
-  const ScalarView& scalar = scalars[nextValue++];
+  const events::ScalarView& scalar = scalars[nextValue++];
   ScannedTag* const tag = scan.find(scalar.tag);
   if (!scan.keeps(tag, position, event.step)) {
     return false;
@@ -135,10 +130,10 @@ bool RunEvents::State::takeScalar(RunValue* value) {
   value->scalar = double{scalar.value};
   // TagSeries::scalars states the rule.
   if (!tag->isScalar && scalar.isTensor &&
-      detail::events::pluginNameIn(scalar.metadata) != event::kScalarsPlugin) {
-    number = {tag->tag, detail::log::tensorOf(scalar.value), std::nullopt};
+      events::pluginNameIn(scalar.metadata) != event::kScalarsPlugin) {
+    number = {tag->tag, tensorOf(scalar.value), std::nullopt};
     if (event::SummaryMetadata metadata;
-        scalar.hasMetadata && detail::events::decodeMetadata(scalar.metadata, &metadata).ok()) {
+        scalar.hasMetadata && events::decodeMetadata(scalar.metadata, &metadata).ok()) {
       number.metadata = std::move(metadata);
     }
     value->data = &number;
@@ -151,12 +146,12 @@ bool RunEvents::State::takeScalar(RunValue* value) {
 bool RunEvents::State::takeValue(RunValue* value) {
   const event::Value& taken = values[nextValue++];
   ScannedTag* const tag = scan.find(taken.tag);
-  if (detail::log::isEmpty(taken) || !scan.keeps(tag, position, event.step)) {
+  if (isEmpty(taken) || !scan.keeps(tag, position, event.step)) {
     return false;
   }
   *value = event;
   value->tag = tag->number;
-  const std::optional<double> scalar = detail::log::numberOf(taken);
+  const std::optional<double> scalar = numberOf(taken);
   const bool namesScalars = taken.metadata && taken.metadata->pluginName == event::kScalarsPlugin;
   value->scalar = scalar.value_or(0);
   if (!scalar || !(tag->isScalar || namesScalars)) {
@@ -202,4 +197,4 @@ const std::vector<Damage>& RunEvents::damage() const {
   return state_->damage;
 }
 
-}  // namespace steptape
+}  // namespace steptape::detail::log

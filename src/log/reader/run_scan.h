@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "steptape/events/event.h"
-#include "steptape/log/event_reader.h"
 
 #include "events/messages/scalar_event_view.h"
 #include "log/reader/read_progress.h"
 #include "log/reader/restart_rule.h"
+#include "log/reader/run_events.h"
 #include "log/reader/run_file.h"
 #include "log/reader/step_cuts.h"
 #include "log/reader/tag_index.h"

@@ -7,26 +7,6 @@
 
 namespace steptape {
 
-RunScalars readRunScalars(const RunFiles& run) {
-  RunReader reader(run);
-  reader.update();
-  RunScalars result;
-  result.problems = reader.damage();
-  for (const auto& [tag, series] : reader.tags()) {
-    const ScalarColumns& columns = series.scalars;
-    if (columns.size() == 0) {
-      continue;
-    }
-    std::vector<ScalarPoint>& points = result.scalars[tag];
-    points.reserve(columns.size());
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      points.push_back(
-          {columns.wallTimes[i], columns.steps[i], static_cast<float>(columns.values[i])});
-    }
-  }
-  return result;
-}
-
 ScalarsByTag readScalars(const std::string& path) {
   const std::vector<RunFiles> runs = listRuns(path);
   if (runs.size() != 1) {
@@ -34,13 +14,27 @@ ScalarsByTag readScalars(const std::string& path) {
                          "one event file or the directory of one run",
                          "readScalars \"" + path + "\"");
   }
-  RunScalars result = readRunScalars(runs.front());
-  for (const Damage& problem : result.problems) {
-    if (problem.outcome != ReadOutcome::kTruncated) {
-      problem.status.throwIfError();
+  RunReader run(runs.front());
+  run.update();
+  for (const Damage& damage : run.damage()) {
+    if (damage.outcome != ReadOutcome::kTruncated) {
+      damage.status.throwIfError();
     }
   }
-  return std::move(result.scalars);
+  ScalarsByTag scalars;
+  for (const auto& [tag, series] : run.tags()) {
+    const ScalarColumns& columns = series.scalars;
+    if (columns.size() == 0) {
+      continue;
+    }
+    std::vector<ScalarPoint>& points = scalars[tag];
+    points.reserve(columns.size());
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      points.push_back(
+          {columns.wallTimes[i], columns.steps[i], static_cast<float>(columns.values[i])});
+    }
+  }
+  return scalars;
 }
 
 }  // namespace steptape

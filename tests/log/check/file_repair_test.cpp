@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "steptape/log/event_reader.h"
+#include "steptape/log/event_file_reader.h"
 #include "steptape/log/file_check.h"
 #include "steptape/log/run_reader.h"
 

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <random>
 
-#include "steptape/log/event_reader.h"
+#include "steptape/log/event_file_reader.h"
 
 #include "log/reader/damaged_file.h"
 #include "log/reader/run_contents.h"

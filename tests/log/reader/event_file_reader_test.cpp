@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "steptape/log/event_file_reader.h"
+
 #include <memory>
 #include <string>
-
-#include "steptape/log/event_reader.h"
 
 #include "log/reader/log_dir_fixture.h"
 

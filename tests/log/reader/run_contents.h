@@ -8,8 +8,9 @@
 #include <tuple>
 #include <vector>
 
-#include "steptape/log/event_reader.h"
 #include "steptape/log/run_reader.h"
+
+#include "log/reader/run_events.h"
 
 namespace steptape {
 
@@ -48,7 +49,7 @@ inline void addValues(const std::string& tag, const TagSeries& series, RunConten
 }
 
 /// Returns the plugin of a value, which may not name it.
-inline std::string pluginOf(const event::Value& value, const RunTag& tag) {
+inline std::string pluginOf(const event::Value& value, const detail::log::RunTag& tag) {
   const bool isNamed = value.metadata && !value.metadata->pluginName.empty();
   return isNamed ? value.metadata->pluginName : tag.metadata.pluginName;
 }
@@ -72,12 +73,12 @@ inline RunContents contentsOf(const RunReader& run) {
 
 /// Returns the content read by RunEvents.
 inline RunContents streamedContents(const RunFiles& run, PurgePolicy purge) {
-  RunEventsOptions options;
+  detail::log::RunEventsOptions options;
   options.purge = purge;
-  RunEvents events(run, options);
+  detail::log::RunEvents events(run, options);
   RunContents contents;
-  for (RunValue value; events.next(&value);) {
-    const RunTag& tag = events.tags()[value.tag];
+  for (detail::log::RunValue value; events.next(&value);) {
+    const detail::log::RunTag& tag = events.tags()[value.tag];
     auto& points = value.data == nullptr
                        ? contents.scalars[tag.name]
                        : contents.others[tag.name + " of " + pluginOf(*value.data, tag)];

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "log/reader/run_events.h"
+
 #include <algorithm>
 #include <filesystem>
 #include <string>
 #include <tuple>
 #include <vector>
 
-#include "steptape/log/event_reader.h"
 #include "steptape/log/run_reader.h"
 
 #include "log/reader/log_dir_fixture.h"
@@ -14,6 +15,10 @@
 
 namespace steptape {
 namespace {
+
+using detail::log::RunEvents;
+using detail::log::RunEventsOptions;
+using detail::log::RunValue;
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;

@@ -11,6 +11,7 @@
 #include "steptape/metrics/distributed_writer.h"
 #include "steptape/ranks/testing.h"
 
+#include "metrics/read_back.h"
 #include "support/collective_names.h"
 #include "support/job.h"
 
@@ -71,11 +72,11 @@ class C10dFailure : public ::testing::Test {
     std::map<std::string, float> valueByRun{{".", 0.5F}, {rankRunName(0), 0}, {rankRunName(1), 1}};
     for (const RunFiles& run : listRuns(logDir())) {
       SCOPED_TRACE(run.name);
-      const RunScalars scalars = readRunScalars(run);
-      EXPECT_EQ(scalars.problems.size(), 0U);
-      const std::vector<ScalarPoint>& loss = scalars.scalars.at("loss");
+      const RunReader reader = test::readRun(run);
+      EXPECT_EQ(reader.damage().size(), 0U);
+      const ScalarColumns& loss = reader.tags().at("loss").scalars;
       ASSERT_GE(loss.size(), 3U);
-      EXPECT_EQ(loss.front().value, valueByRun.at(run.name));
+      EXPECT_EQ(loss.values.front(), valueByRun.at(run.name));
       valueByRun.erase(run.name);
     }
     EXPECT_EQ(valueByRun.size(), 0U) << "runs are missing";

@@ -16,6 +16,7 @@
 #include "steptape/ranks/testing.h"
 
 #include "log/writer/recovery.h"
+#include "metrics/read_back.h"
 #include "ranks/mpi/killed_rank_notes.h"
 #include "support/job.h"
 #include "support/own_black_boxes.h"
@@ -32,15 +33,14 @@ using ::testing::IsEmpty;
 class KilledRanks : public ::testing::Test {
  protected:
   /// Expects the points of the calls that had returned, and of at most one more.
-  void expectPoints(const RunScalars& run, const std::string& tag, std::int64_t count,
-                    float value) {
+  void expectPoints(const RunReader& run, const std::string& tag, std::int64_t count, float value) {
     SCOPED_TRACE(tag);
-    const std::vector<ScalarPoint>& points = run.scalars.at(tag);
+    const ScalarColumns& points = run.tags().at(tag).scalars;
     EXPECT_GE(points.size(), static_cast<std::size_t>(count));
     EXPECT_LE(points.size(), static_cast<std::size_t>(count) + 1);
     for (std::size_t i = 0; i < points.size(); ++i) {
-      ASSERT_EQ(points[i].step, static_cast<std::int64_t>(i));
-      ASSERT_EQ(points[i].value, value);
+      ASSERT_EQ(points.steps[i], static_cast<std::int64_t>(i));
+      ASSERT_EQ(points.values[i], value);
     }
     points_ += points.size();
   }
@@ -72,8 +72,8 @@ class KilledRanks : public ::testing::Test {
     for (const RunFiles& run : listRuns(logDir)) {
       SCOPED_TRACE(run.name);
       ++runs;
-      const RunScalars scalars = readRunScalars(run);
-      EXPECT_THAT(scalars.problems, IsEmpty());
+      const RunReader scalars = test::readRun(run);
+      EXPECT_THAT(scalars.damage(), IsEmpty());
       if (run.name == ".") {
         expectPoints(scalars, "loss", notes->reduced[0], 1.5F);
         continue;

@@ -10,6 +10,7 @@
 #include "steptape/metrics/distributed_writer.h"
 #include "steptape/ranks/testing.h"
 
+#include "metrics/read_back.h"
 #include "support/collective_names.h"
 #include "support/job.h"
 #include "support/other_build.h"
@@ -48,13 +49,13 @@ class RankFailure : public ::testing::Test {
   void expectPoints(std::map<std::string, float> valueByRun, std::size_t count) {
     for (const RunFiles& run : listRuns(logDir())) {
       SCOPED_TRACE(run.name);
-      const RunScalars scalars = readRunScalars(run);
-      EXPECT_EQ(scalars.problems.size(), 0U);
-      const std::vector<ScalarPoint>& loss = scalars.scalars.at("loss");
+      const RunReader reader = test::readRun(run);
+      EXPECT_EQ(reader.damage().size(), 0U);
+      const ScalarColumns& loss = reader.tags().at("loss").scalars;
       ASSERT_EQ(loss.size(), count);
       for (std::size_t step = 0; step < loss.size(); ++step) {
-        EXPECT_EQ(loss[step].step, static_cast<std::int64_t>(step));
-        EXPECT_EQ(loss[step].value, valueByRun.at(run.name));
+        EXPECT_EQ(loss.steps[step], static_cast<std::int64_t>(step));
+        EXPECT_EQ(loss.values[step], valueByRun.at(run.name));
       }
       valueByRun.erase(run.name);
     }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "steptape/base/status.h"
-#include "steptape/log/event_reader.h"
+#include "steptape/log/event_file_reader.h"
 #include "steptape/log/run_reader.h"
 
 #include "base/directory_entries.h"

@@ -10,7 +10,7 @@
 #include <variant>
 
 #include "steptape/base/status.h"
-#include "steptape/log/event_reader.h"
+#include "steptape/log/event_file_reader.h"
 
 #include "base/text.h"
 #include "tools/steptape/runs/rounded_scalars.h"
