@@ -61,7 +61,7 @@ std::function<void(std::vector<float>& data)> bareGloo() {
 std::shared_ptr<steptape::Communicator> communicatorOverGloo() {
   const detail::Meeting meeting = meetFor("steptape");
   steptape::EnvironmentOptions options;
-  options.usesNodeMemory = false;
+  options.useNodeMemory = false;
   std::vector<int> ranks(static_cast<std::size_t>(launch().size));
   std::iota(ranks.begin(), ranks.end(), 0);
   return detail::C10dCommunicator::make({store(), options}, meeting.store, meeting.prefix,

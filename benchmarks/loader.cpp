@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
       steptape::ImageFolder(argv[1]), steptape::ImageTransforms{steptape::RandomResizedCrop{224},
                                                                 steptape::RandomHorizontalFlip{}});
   const steptape::Communicator world;
-  steptape::PrefetchOptions options;
+  steptape::PrefetchLoaderOptions options;
   options.workers = std::atoll(argv[2]);
   options.prefetch = 4;  // As many as two workers of a DataLoader.
   steptape::PrefetchLoader loader(source, {source->size(), world}, std::atoll(argv[3]), options);

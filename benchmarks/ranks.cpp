@@ -99,7 +99,7 @@ class Job {
   }
 
   void makeReport() {
-    steptape::StragglerOptions options;
+    steptape::StragglerReportOptions options;
     options.everySteps = 1;
     options.mode = steptape::ReduceMode::kBlocking;
     report_.emplace(*writer_, options);

@@ -10,6 +10,7 @@
 // 164 epochs take a day on two cores. --synthetic needs no data: with --batch-size 16 --epochs 1
 // the network learns those images in a minute. The scripts in ../jobs start this program.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <iostream>
 #include <memory>
@@ -73,7 +74,7 @@ Data load(const Options& options) {
 }
 
 steptape::TrainerOptions trainerOptions(const Options& options, int ranks) {
-  steptape::LearningRateOptions rate;
+  steptape::LearningRateScheduleOptions rate;
   rate.scale = ranks;
   rate.warmUpEpochs = options.warmUp;
   // As in the paper: after 32,000 and 48,000 of 64,000 steps.
@@ -83,7 +84,8 @@ steptape::TrainerOptions trainerOptions(const Options& options, int ranks) {
   steptape::TrainerOptions trainer;
   trainer.epochs = options.epochs;
   trainer.maxSteps = options.maxSteps;
-  trainer.maxSeconds = options.maxSeconds;
+  trainer.maxDuration = std::chrono::duration_cast<std::chrono::nanoseconds>(
+      std::chrono::duration<double>(std::min(options.maxSeconds, 1e9)));
   trainer.learningRate = rate;
   trainer.metrics = {steptape::accuracyMetric()};
   trainer.monitor.metric = "accuracy";
@@ -141,7 +143,7 @@ void train(const Options& options, const World& world) {
   shuffled.seed = static_cast<std::uint64_t>(options.seed);
   const steptape::ImageTransforms augmentation{steptape::RandomCrop{32, 4},
                                                steptape::RandomHorizontalFlip{}};
-  steptape::PrefetchOptions prefetch;
+  steptape::PrefetchLoaderOptions prefetch;
   prefetch.workers = options.workers;
   steptape::PrefetchLoader trainLoader(
       std::make_shared<steptape::DatasetSource>(data.train, augmentation, normalization),

@@ -73,7 +73,7 @@ class Measurement {
   }
 
   void measureRates(BenchmarkResult& result) {
-    steptape::StragglerOptions stragglerOptions;
+    steptape::StragglerReportOptions stragglerOptions;
     stragglerOptions.everySteps = options_.steps;
     stragglerOptions.detailScalars = true;  // scaling_study reads them.
     steptape::StragglerReport straggler(writer_, stragglerOptions);

@@ -18,7 +18,7 @@ inline std::unique_ptr<steptape::BatchLoader> imageLoader(const steptape::ImageD
   if (workers == 0) {
     return std::make_unique<steptape::ImageLoader>(images, std::move(sampler), batchSize);
   }
-  steptape::PrefetchOptions options;
+  steptape::PrefetchLoaderOptions options;
   options.workers = workers;
   return std::make_unique<steptape::PrefetchLoader>(
       std::make_shared<steptape::DatasetSource>(images), std::move(sampler), batchSize, options);

@@ -67,7 +67,8 @@ steptape::TrainerOptions trainerOptions(const Options& options) {
   steptape::TrainerOptions trainer;
   trainer.epochs = options.epochs;
   trainer.maxSteps = options.maxSteps;
-  trainer.maxSeconds = options.maxSeconds;
+  trainer.maxDuration = std::chrono::duration_cast<std::chrono::nanoseconds>(
+      std::chrono::duration<double>(std::min(options.maxSeconds, 1e9)));
   trainer.scaleLearningRate = true;
   trainer.gradientSync.accumulationSteps = options.accumulate;
   trainer.gradientSync.maxNorm = options.clip;
@@ -103,7 +104,7 @@ steptape::TrainerOptions trainerOptions(const Options& options) {
 void logProfile(const steptape::event::Graph& graph, const steptape::Trace& trace,
                 steptape::SummaryWriter* writer, std::int64_t step) {
   if (writer != nullptr) {
-    steptape::addGraphProfile(*writer, graph, trace, step);
+    steptape::writeGraphProfile(*writer, graph, trace, step);
   }
 #if defined(FASHION_MNIST_WITH_FIGURES)
   steptape::drawProfile(trace, writer, step);

@@ -18,7 +18,7 @@ void profileTraining(steptape::SummaryWriter& writer, ResNet& model,
   options.shapes = true;  // Assigns operators to modules.
   options.memory = true;
   options.onTrace = [&](const steptape::Trace& trace, steptape::SummaryWriter*, std::int64_t step) {
-    steptape::addGraphProfile(writer, graph, trace, step);
+    steptape::writeGraphProfile(writer, graph, trace, step);
   };
   steptape::OpProfiler profiler(options);
   profiler.watch(*model);

@@ -59,7 +59,7 @@ class Input {
     }
     const steptape::ImageTransforms transforms{steptape::RandomResizedCrop{options.imageSize},
                                                steptape::RandomHorizontalFlip{}};
-    steptape::PrefetchOptions prefetch;
+    steptape::PrefetchLoaderOptions prefetch;
     prefetch.workers = options.workers;
     prefetch.dropLast = true;
     prefetch.pinMemory = device.is_cuda();

@@ -87,7 +87,7 @@ void run(const Options& options, const World& world) {
   steptape::DistributedWriterOptions writerOptions;
   writerOptions.reduceMode = steptape::ReduceMode::kNonBlocking;
   steptape::DistributedWriter writer(options.logDir, world, writerOptions);
-  steptape::StragglerOptions stragglerOptions;
+  steptape::StragglerReportOptions stragglerOptions;
   stragglerOptions.everySteps = options.logEvery;
   stragglerOptions.mode = steptape::ReduceMode::kNonBlocking;
   stragglerOptions.detailScalars = true;  // scaling_study reads them.

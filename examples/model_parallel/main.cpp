@@ -204,7 +204,7 @@ void run(const Options& options, const World& world) {
 
   steptape::DistributedWriter writer(options.logDir, world);
   writer.addTextFromRanks("parts", describeParts(parts), 0);
-  steptape::StragglerOptions stragglerOptions;
+  steptape::StragglerReportOptions stragglerOptions;
   stragglerOptions.everySteps = kLogEvery;
   stragglerOptions.detailScalars = true;  // scaling_study reads them.
   steptape::StragglerReport straggler(writer, stragglerOptions);

@@ -26,20 +26,22 @@ bool isNone(Field field) {
   return field == 0;
 }
 
+/// "none" for a duration: it is 0.
+template <typename Rep, typename Period>
+bool isNone(std::chrono::duration<Rep, Period> field) {
+  return field.count() == 0;
+}
+
 /// "none" for a smart pointer, function or optional: it is not set.
 template <typename Field>
 auto isNone(const Field& field) -> decltype(!field.operator bool()) {
   return !field;
 }
 
-/// A time such as "1 s", for a duration or a number of seconds.
-template <typename Field>
-bool isDuration(const Field& field, double seconds) {
-  if constexpr (std::is_arithmetic_v<Field>) {
-    return field == seconds;
-  } else {
-    return std::chrono::duration<double>(field).count() == seconds;
-  }
+/// A time such as "1 s".
+template <typename Rep, typename Period>
+bool isDuration(std::chrono::duration<Rep, Period> field, double seconds) {
+  return std::chrono::duration<double>(field).count() == seconds;
 }
 
 }  // namespace steptape

@@ -72,7 +72,7 @@ void fit(const World& world, const Setup& setup) {
 Setup setupOfAll() {
   Setup setup;
   setup.options.maxSteps = 2;
-  setup.options.learningRate = LearningRateOptions();
+  setup.options.learningRate = LearningRateScheduleOptions();
   setup.options.learningRate->milestones = {1, 3};
   setup.options.progress = ProgressStyle::kNone;
   return setup;

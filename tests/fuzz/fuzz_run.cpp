@@ -152,7 +152,7 @@ void readRun(FuzzInput* input) {
   const std::string last = kDir.string() + "/events.out.tfevents.2";
   RunReaderOptions options;
   options.purge = static_cast<PurgePolicy>(input->below(3));
-  options.mayGrow = input->below(2) == 0;
+  options.expectGrowth = input->below(2) == 0;
   options.sampling.otherMaxPoints = input->below(4);
   const std::size_t cut = static_cast<std::size_t>(input->below(256)) * 4;
   const std::string firstBytes = takeFile(input, takePayload).bytes;
@@ -172,7 +172,7 @@ void readRun(FuzzInput* input) {
   requireSame(byThreads, whole, "threads change nothing");
 
   // A reader that may not wait for the rest of a record regards the following bytes as damage.
-  if (options.mayGrow) {
+  if (options.expectGrowth) {
     writeFile(last, bytes.substr(0, std::min(cut, bytes.size())));
     RunReader growing(files, options);
     growing.update();

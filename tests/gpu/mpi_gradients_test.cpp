@@ -24,7 +24,7 @@ class MpiGradients : public ::testing::Test {
   static MpiCommunicatorOptions gpuAware() {
     MpiCommunicatorOptions options;
     options.timeout = std::chrono::seconds(60);
-    options.isGpuAware = true;
+    options.assumeGpuAware = true;
     return options;
   }
 
@@ -67,7 +67,7 @@ TEST_F(MpiGradients, DoNotDependOnOverlapAndBucketsAndTheSizeOfMessages) {
   options.bucketBytes = 1 << 20;
   MpiCommunicatorOptions smallMessages = gpuAware();
   smallMessages.maxCount = 100;
-  smallMessages.usesNodeMemory = false;
+  smallMessages.useNodeMemory = false;
   const Trained trained = train(world(smallMessages), options);
   EXPECT_THAT(trained.describe, HasSubstr("not overlapped"));
   EXPECT_EQ(trained.bytesToHost, 0);
@@ -93,7 +93,7 @@ TEST_F(MpiGradients, AreLimitedInNormAndAccumulated) {
   options.maxNorm = 0.05;
   options.accumulationSteps = 2;
   MpiCommunicatorOptions mainMemory = gpuAware();
-  mainMemory.isGpuAware = false;
+  mainMemory.assumeGpuAware = false;
   const Trained expected = train(world(mainMemory), options);
   EXPECT_THAT(expected.describe, Not(HasSubstr("on the GPUs")));
   EXPECT_GT(expected.bytesToHost, 0);
@@ -114,7 +114,7 @@ TEST_F(MpiGradients, MayHaveFewerElementsThanThereAreRanks) {
 
 TEST_F(MpiGradients, TravelThroughMainMemoryIfMpiOnOneRankIsNotGpuAware) {
   MpiCommunicatorOptions options = gpuAware();
-  options.isGpuAware = world()->rank() != 1;
+  options.assumeGpuAware = world()->rank() != 1;
   const Trained trained = train(world(options), withoutNccl());
   EXPECT_THAT(trained.describe, Not(HasSubstr("on the GPUs")));
   expectClose(trained.parameters, trainedByOne(world()->size()), 1e-5);

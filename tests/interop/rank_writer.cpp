@@ -87,7 +87,7 @@ void makeSteps(const std::string& run, const std::shared_ptr<steptape::Communica
                int slowRank, const std::string& slowPart) {
   steptape::DistributedWriter writer(run, world);
   const auto equalTimes = std::make_shared<steptape::testing::FakeClock>();
-  steptape::StragglerOptions options;
+  steptape::StragglerReportOptions options;
   options.everySteps = 5;
   options.detailScalars = true;
   if (slowRank < 0) {

@@ -113,7 +113,7 @@ TEST(ManyRanks, SendTheirValuesForPercentilesToTheRootAlone) {
 TEST(ManyRanks, SendTheirTimesToTheRootAlone) {
   expectSameForEachRank([](const std::shared_ptr<CountedRank>& world, const std::string& logDir) {
     DistributedWriter writer(logDir, world);
-    StragglerOptions options;
+    StragglerReportOptions options;
     options.everySteps = 1;
     options.mode = ReduceMode::kBlocking;
     options.clock = std::make_shared<testing::FakeClock>();

@@ -34,7 +34,8 @@ using ::testing::SizeIs;
 /// A rank whose clock the test advances.
 class Trainee {
  public:
-  Trainee(DistributedWriter& writer, StragglerOptions options) : report_(writer, with(options)) {}
+  Trainee(DistributedWriter& writer, StragglerReportOptions options)
+      : report_(writer, with(options)) {}
 
   void spend(StepPart part, int micros) {
     const StepTimes::Timer timer = report_.time(part);
@@ -56,7 +57,7 @@ class Trainee {
   StragglerReport& report() { return report_; }
 
  private:
-  StragglerOptions with(StragglerOptions options) {
+  StragglerReportOptions with(StragglerReportOptions options) {
     options.clock = clock_;
     return options;
   }
@@ -68,8 +69,8 @@ class Trainee {
 
 class StragglerReportTest : public test::WriterOnRanks {
  protected:
-  static StragglerOptions every(std::int64_t steps) {
-    StragglerOptions options;
+  static StragglerReportOptions every(std::int64_t steps) {
+    StragglerReportOptions options;
     options.everySteps = steps;
     return options;
   }
@@ -138,7 +139,7 @@ TEST_F(StragglerReportTest, WritesTwoCurvesAndATableOfTheParts) {
 
 TEST_F(StragglerReportTest, WritesTheTableAsScalarsOnRequest) {
   onRanks(3, [](DistributedWriter& writer, Communicator& world) {
-    StragglerOptions options = every(4);
+    StragglerReportOptions options = every(4);
     options.detailScalars = true;
     Trainee trainee(writer, options);
     trainee.train(4, 1000 * (world.rank() + 1), 3000);
@@ -170,7 +171,7 @@ TEST_F(StragglerReportTest, IsSilentAboutEquallyFastRanks) {
 
 TEST_F(StragglerReportTest, UsesTheGivenThreshold) {
   onRanks(3, [](DistributedWriter& writer, Communicator& world) {
-    StragglerOptions options = every(5);
+    StragglerReportOptions options = every(5);
     options.threshold = 1.05;
     Trainee trainee(writer, options);
     trainee.train(5, world.rank() == 1 ? 5000 : 4500, 5000);
@@ -204,7 +205,7 @@ TEST_F(StragglerReportTest, NeedsOneCollectiveAWindowAndNoneBetween) {
 TEST_F(StragglerReportTest, WritesTheSameWithoutBlocking) {
   const auto trained = [&](ReduceMode mode) {
     onRanks(3, [&](DistributedWriter& writer, Communicator& world) {
-      StragglerOptions options = every(3);
+      StragglerReportOptions options = every(3);
       options.mode = mode;
       Trainee trainee(writer, options);
       trainee.train(10, world.rank() == 2 ? 9000 : 1000, 9000);
@@ -251,7 +252,7 @@ TEST_F(StragglerReportTest, RejectsInvalidOptions) {
     expectError(ErrorCode::kInvalidArgument,
                 "StragglerReport: got everySteps = 0; expected at least 1",
                 [&] { StragglerReport report(writer, every(0)); });
-    StragglerOptions options;
+    StragglerReportOptions options;
     options.threshold = std::numeric_limits<double>::quiet_NaN();
     expectError(ErrorCode::kInvalidArgument,
                 "StragglerReport: got threshold = NaN; expected a number",

@@ -313,7 +313,7 @@ std::vector<std::string> sessionRuns(const std::string& directory) {
   return tags;
 }
 
-TEST(AddGraphProfile, AddsASessionRunForEachDirection) {
+TEST(WriteGraphProfile, AddsASessionRunForEachDirection) {
   const testing::TempDir directory;
   StepBuilder trace;
   trace.in("conv1").call("aten::_convolution", 0, 10, 5);
@@ -324,17 +324,17 @@ TEST(AddGraphProfile, AddsASessionRunForEachDirection) {
     SummaryWriter writer(directory.string());
     const event::Graph graph = convolutions();
     writer.addGraph(graph);
-    addGraphProfile(writer, graph, trace.build(), 8);
+    writeGraphProfile(writer, graph, trace.build(), 8);
   }
   EXPECT_THAT(sessionRuns(directory.string()),
               ElementsAre("profile step 8", "profile step 8 backward"));
 }
 
-TEST(AddGraphProfile, AddsNothingWhereNoNodeWasFound) {
+TEST(WriteGraphProfile, AddsNothingWhereNoNodeWasFound) {
   const testing::TempDir directory;
   {
     SummaryWriter writer(directory.string());
-    addGraphProfile(writer, convolutions(), StepBuilder().stepAt(7, 0, 200).build(), 8);
+    writeGraphProfile(writer, convolutions(), StepBuilder().stepAt(7, 0, 200).build(), 8);
   }
   EXPECT_THAT(sessionRuns(directory.string()), IsEmpty());
 }

@@ -56,12 +56,12 @@ struct OpProfilerOptions {
   /// Records one of this many operators, chosen at random: 1, 10, 100 or 1000. Calls and total
   /// times are then estimates. Self times equal total times, because the calls inside an operator
   /// are mostly unknown.
-  int operatorSampling = 1;
+  std::int64_t operatorSampling = 1;
 
   // As in ProfilerOptions.
   double maxOverhead = 0.0;
-  std::size_t recordsPerThread = std::size_t{1} << 16;
-  std::size_t maxTraceSpans = std::size_t{1} << 20;
+  std::int64_t recordsPerThread = std::int64_t{1} << 16;
+  std::int64_t maxTraceSpans = std::int64_t{1} << 20;
   std::shared_ptr<Communicator> communicator = nullptr;
   std::function<void(const Trace& trace, SummaryWriter* writer, std::int64_t step)> onTrace =
       nullptr;

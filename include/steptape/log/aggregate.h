@@ -28,7 +28,7 @@ struct AggregateOptions {
   /// The fewest runs with a tag for the tag to count, and with a value at a step for the step to
   /// count. 0: two runs for a tag, and all runs with the tag for a step, so that all points of a
   /// curve come from the same runs. With 1, a tag of a single run is its own mean.
-  std::size_t minRuns = 0;
+  std::int64_t minRuns = 0;
   /// Whether to interpolate a run linearly between its steps. Runs are never extrapolated before
   /// their first or after their last step.
   bool interpolate = false;

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,8 +48,8 @@ struct ExportOptions {
   /// Selects the tags to export; empty: all. Called once for each tag of a run.
   std::function<bool(std::string_view tag)> wantsTag;
   // The range of steps to export, both ends included. Default: all steps.
-  std::int64_t fromStep = std::numeric_limits<std::int64_t>::min();
-  std::int64_t toStep = std::numeric_limits<std::int64_t>::max();
+  std::optional<std::int64_t> fromStep = std::nullopt;
+  std::optional<std::int64_t> toStep = std::nullopt;
   CsvLayout csvLayout = CsvLayout::kWide;
   /// The directory to which exportJsonl() writes images and audio, as
   /// `RUN/TAG/STEP_N.FORMAT`; empty: they are not written. Created if needed. In names,

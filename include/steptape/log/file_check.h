@@ -42,7 +42,7 @@ struct Finding {
 
 struct CheckOptions {
   /// The most findings in the report; further findings are counted.
-  std::size_t maxFindings = 10'000;
+  std::int64_t maxFindings = 10'000;
   /// Called regularly with the bytes checked so far.
   std::function<void(std::uint64_t bytes)> onProgress;
 };
@@ -130,7 +130,7 @@ struct RepairOptions {
   /// Whether the output may replace an existing file.
   bool overwrite = false;
   /// The most steps in the report; further steps are counted.
-  std::size_t maxSteps = 10'000;
+  std::int64_t maxSteps = 10'000;
   /// Called regularly with the bytes read so far.
   std::function<void(std::uint64_t bytes)> onProgress;
 };

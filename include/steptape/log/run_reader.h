@@ -228,9 +228,9 @@ struct RunReaderOptions {
   Sampling sampling = {};
   /// Whether a file that ends inside a record may still grow. If false, the bytes of an incomplete
   /// record are searched for whole records, as after any other damage.
-  bool mayGrow = true;
+  bool expectGrowth = true;
   /// The most threads of one update(), including the caller's. REQUIRES: at least 1.
-  int threads = 1;
+  std::int64_t threads = 1;
   /// Called regularly on the thread of update(), with the bytes that this update() has read. An
   /// exception cancels the update(), which rethrows it.
   std::function<void(std::uint64_t bytes)> onProgress;

@@ -55,7 +55,7 @@ struct WriterOptions {
   /// Size and age at which the writer starts a new event file; 0: never. Readers treat all files of
   /// the directory as one run. The write that reaches the limit closes the file, so that it may
   /// exceed the limit by 64 KiB or by one large value.
-  std::uint64_t maxFileBytes = 0;
+  std::int64_t maxFileBytes = 0;
   std::chrono::seconds maxFileAge = std::chrono::seconds(0);
 
   /// The longest time from a call until its bytes are passed to the operating system, which bounds
@@ -66,7 +66,7 @@ struct WriterOptions {
 
   /// Limit of the memory for data that is captured or encoded and not yet written. Scalars wait in
   /// a ring of 256 KiB per calling thread, which is not included.
-  std::size_t queueBytes = std::size_t{64} << 20;
+  std::int64_t queueBytes = std::int64_t{64} << 20;
 
   OverflowPolicy overflow = OverflowPolicy::kBlock;
 

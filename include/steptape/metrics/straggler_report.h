@@ -91,7 +91,7 @@ class STEPTAPE_EXPORT StepTimes {
 
 /// Options of StragglerReport. `everySteps` and `mode` must be equal on all ranks. Each rank uses
 /// its own clock; the threshold is the root's.
-struct StragglerOptions {
+struct StragglerReportOptions {
   std::int64_t everySteps = 50;  ///< At least 1.
   /// Minimum slowdown that writes a text. Slowdown: work time of the slowest rank / work time of
   /// the median rank.
@@ -126,7 +126,7 @@ struct StragglerOptions {
 ///     straggler/report          text, above the threshold, such as "rank 3 (node7) needs 1.8 times
 ///                               as long as the median: 12.1 ms a step, 9.8 ms of it input"
 ///
-/// With StragglerOptions::detailScalars the table's cells are scalars too:
+/// With StragglerReportOptions::detailScalars the table's cells are scalars too:
 ///
 ///     straggler/<part>/mean_ms, max_ms
 ///     straggler/<part>/slowest_rank       not for "wait", nor where no rank took any time
@@ -140,9 +140,9 @@ class STEPTAPE_EXPORT StragglerReport {
   /// Collective: the ranks exchange their host names.
   ///
   /// @param writer  Must outlive this object.
-  /// @param options See StragglerOptions.
+  /// @param options See StragglerReportOptions.
   /// @throws Error(kInvalidArgument) if `everySteps` is less than 1 or the threshold is NaN.
-  explicit StragglerReport(DistributedWriter& writer, const StragglerOptions& options = {});
+  explicit StragglerReport(DistributedWriter& writer, const StragglerReportOptions& options = {});
   StragglerReport(const StragglerReport&) = delete;
   StragglerReport& operator=(const StragglerReport&) = delete;
   /// Calls finish() and ignores its error.
@@ -174,7 +174,7 @@ class STEPTAPE_EXPORT StragglerReport {
 
   std::shared_ptr<Communicator> communicator_;
   SummaryWriter& writer_;
-  StragglerOptions options_;
+  StragglerReportOptions options_;
   StepTimes times_;
   std::vector<std::string> nodeByRank_;
   std::int64_t stepsSince_ = 0;

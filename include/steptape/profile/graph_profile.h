@@ -12,7 +12,7 @@
 
 namespace steptape {
 
-/// Options of profileGraph() and addGraphProfile().
+/// Options of profileGraph() and writeGraphProfile().
 struct GraphProfileOptions {
   /// The name passed to OpProfiler::watch() for the model.
   std::string model;
@@ -51,7 +51,7 @@ STEPTAPE_EXPORT GraphProfile profileGraph(const event::Graph& graph, const Trace
 ///     options.onTrace = [graph](const steptape::Trace& trace, steptape::SummaryWriter* writer,
 ///                               std::int64_t step) {
 ///       if (writer != nullptr) {
-///         steptape::addGraphProfile(*writer, graph, trace, step);
+///         steptape::writeGraphProfile(*writer, graph, trace, step);
 ///       }
 ///     };
 ///
@@ -59,8 +59,8 @@ STEPTAPE_EXPORT GraphProfile profileGraph(const event::Graph& graph, const Trace
 /// backward". Adds nothing if no node was found.
 ///
 /// @threads Thread-safe.
-STEPTAPE_EXPORT void addGraphProfile(SummaryWriter& writer, const event::Graph& graph,
-                                     const Trace& trace, std::int64_t step,
-                                     const GraphProfileOptions& options = {});
+STEPTAPE_EXPORT void writeGraphProfile(SummaryWriter& writer, const event::Graph& graph,
+                                       const Trace& trace, std::int64_t step,
+                                       const GraphProfileOptions& options = {});
 
 }  // namespace steptape

@@ -44,8 +44,8 @@ STEPTAPE_EXPORT Figure memoryCurve(const Trace& trace);
 ///     profile/memory_curve     see memoryCurve(), if memory was recorded
 ///
 /// @threads Thread-safe.
-STEPTAPE_EXPORT void addProfileFigures(SummaryWriter& writer, const Trace& trace,
-                                       std::int64_t step);
+STEPTAPE_EXPORT void writeProfileFigures(SummaryWriter& writer, const Trace& trace,
+                                         std::int64_t step);
 
 /// Logs the figures of a trace, as ProfilerOptions::onTrace; does nothing without a writer.
 ///

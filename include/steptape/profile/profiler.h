@@ -131,12 +131,12 @@ struct ProfilerOptions {
 
   /// Spans that a thread can record within 10 ms; more are dropped and counted. 32 bytes each, on
   /// every recording thread.
-  std::size_t recordsPerThread = std::size_t{1} << 16;
+  std::int64_t recordsPerThread = std::int64_t{1} << 16;
 
   /// Maximum number of spans of a window in its traces: the first ones. Further spans are counted
   /// there, and all are in the table. 32 bytes each while the window is open, about 100 while it is
   /// written. 0: no trace; only writeOpStats() is logged.
-  std::size_t maxTraceSpans = std::size_t{1} << 20;
+  std::int64_t maxTraceSpans = std::int64_t{1} << 20;
 
   /// The ranks of the job, if there are several. Each rank writes its own traces, with the root's
   /// clock and in one session. The root alone logs: its own tables, and by writeRankSummary() the

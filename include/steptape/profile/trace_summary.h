@@ -62,8 +62,8 @@ STEPTAPE_EXPORT std::map<std::string, std::chrono::nanoseconds> operatorTimes(
 
 /// Limits on what is written of a profile.
 struct OpTableOptions {
-  std::size_t maxRows = 50;     ///< Operators in the table, largest self time first.
-  std::size_t maxScalars = 10;  ///< Operators logged as a scalar with `detailScalars`.
+  std::int64_t maxRows = 50;     ///< Operators in the table, largest self time first.
+  std::int64_t maxScalars = 10;  ///< Operators logged as a scalar with `detailScalars`.
   /// Also logs what is in the tables as scalars.
   bool detailScalars = false;
 };

@@ -182,7 +182,7 @@ class STEPTAPE_EXPORT Communicator {
   /// GradientSync. Collective. The group must outlive it.
   ///
   /// @return null on every rank unless each rank's transport reads and writes GPU memory; see
-  ///         MpiCommunicatorOptions::isGpuAware.
+  ///         MpiCommunicatorOptions::assumeGpuAware.
   virtual std::unique_ptr<detail::ranks::DeviceExchange> makeDeviceExchange();
 
   /// Returns how long an operation waits for other ranks, counted from the first wait() or isDone()

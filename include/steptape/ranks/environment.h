@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,7 +36,7 @@ struct MpiOptions {
 
   /// Maximum number of elements in one MPI call, whose counts are `int`; larger operations take
   /// several calls. Must be equal on all ranks and at least their number.
-  std::size_t maxCount = std::size_t{1} << 30;
+  std::int64_t maxCount = std::int64_t{1} << 30;
 
   /// Whether MPI is GPU-aware, in particular CUDA-aware: MPI_Isend() and MPI_Irecv() accept GPU
   /// memory. GradientSync then sums gradients on GPUs without a copy through main memory if it
@@ -43,7 +44,7 @@ struct MpiOptions {
   /// a GPU.
   ///
   /// @source MPIX_Query_cuda_support() of Open MPI, MPIX_GPU_query_support() of MPICH.
-  std::optional<bool> isGpuAware;
+  std::optional<bool> assumeGpuAware;
 };
 
 /// Options of jobs that torchrun, srun, or a program that sets the same variables has started.
@@ -67,7 +68,7 @@ struct EnvironmentOptions {
   /// Whether groups of ranks on one node move data through memory that they share. If not, or if
   /// the memory is too small, they use MPI or gloo, as groups of several nodes do. Must be equal on
   /// all ranks.
-  bool usesNodeMemory = true;
+  bool useNodeMemory = true;
 
   MpiOptions mpi;
   C10dOptions c10d;

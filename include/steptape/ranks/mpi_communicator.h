@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,7 +36,7 @@ struct MpiCommunicatorOptions {
 
   /// Maximum number of elements in one MPI call, whose counts are `int`; larger operations take
   /// several calls. Must be equal on all ranks and at least size().
-  std::size_t maxCount = std::size_t{1} << 30;
+  std::int64_t maxCount = std::int64_t{1} << 30;
 
   /// Treats each block of this many consecutive ranks as a node: "host/0", "host/1" and so on. Lets
   /// code for several nodes run on one machine. 0: MPI decides which ranks share memory. Must be
@@ -44,21 +45,21 @@ struct MpiCommunicatorOptions {
 
   /// Whether a group of ranks on one node moves its data through memory that they share, instead of
   /// by MPI; also groups made from it. Must be equal on all ranks.
-  bool usesNodeMemory = true;
+  bool useNodeMemory = true;
 
   /// Whether MPI is GPU-aware, in particular CUDA-aware: MPI_Isend() and MPI_Irecv() accept GPU
   /// memory. GradientSync then sums gradients on GPUs without a copy through main memory if it
   /// cannot use NCCL. Unset: what MPI reports. false on one rank means false on all.
   ///
   /// @source MPIX_Query_cuda_support() of Open MPI, MPIX_GPU_query_support() of MPICH.
-  std::optional<bool> isGpuAware;
+  std::optional<bool> assumeGpuAware;
 };
 
 /// A Communicator over the ranks of an MPI communicator.
 ///
 /// Works on duplicates of its own, so its messages never mix with those of other libraries. Ranks
 /// of one node move their data through memory that they share, see
-/// MpiCommunicatorOptions::usesNodeMemory. Otherwise, every operation is a non-blocking MPI call.
+/// MpiCommunicatorOptions::useNodeMemory. Otherwise, every operation is a non-blocking MPI call.
 /// Operations are polled, which makes timeout() possible. Polling does not pause at first, then
 /// yields the core, and after 10 ms sleeps between polls. So background threads, and ranks that
 /// outnumber the cores, make progress.
@@ -121,7 +122,7 @@ class STEPTAPE_EXPORT MpiCommunicator final : public Communicator {
                   const MpiCommunicatorOptions& options);
 
   std::shared_ptr<mpi::detail::MpiTransport> transport_;
-  bool usesNodeMemory_;
+  bool useNodeMemory_;
   bool isGpuAware_;
   std::shared_ptr<detail::ranks::Engine> engine_;
 };

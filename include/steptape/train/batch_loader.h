@@ -202,7 +202,7 @@ struct ByteScale;
 }  // namespace detail::train
 
 /// Options of PrefetchLoader.
-struct PrefetchOptions {
+struct PrefetchLoaderOptions {
   /// Threads that read samples. 0: next() reads them on the calling thread.
   std::int64_t workers = 2;
 
@@ -238,13 +238,13 @@ class STEPTAPE_EXPORT PrefetchLoader final : public BatchLoader {
  public:
   /// @param source    Its samples. Workers call it concurrently.
   /// @param sampler   Selects this rank's samples.
-  /// @param batchSize Samples per batch on this rank; see PrefetchOptions::dropLast.
-  /// @param options   See PrefetchOptions.
+  /// @param batchSize Samples per batch on this rank; see PrefetchLoaderOptions::dropLast.
+  /// @param options   See PrefetchLoaderOptions.
   /// @throws Error(kInvalidArgument) if `batchSize` or `options.prefetch` is not positive,
   ///         `options.workers` is negative, or the sampler was made for more samples than the
   ///         source has.
   PrefetchLoader(std::shared_ptr<const SampleSource> source, DistributedSampler sampler,
-                 std::int64_t batchSize, const PrefetchOptions& options = {});
+                 std::int64_t batchSize, const PrefetchLoaderOptions& options = {});
   ~PrefetchLoader() override;
 
   std::int64_t batches() const override;
@@ -268,7 +268,7 @@ class STEPTAPE_EXPORT PrefetchLoader final : public BatchLoader {
   std::shared_ptr<const SampleSource> source_;
   DistributedSampler sampler_;
   std::int64_t batchSize_;
-  PrefetchOptions options_;
+  PrefetchLoaderOptions options_;
   std::vector<std::int64_t> shape_;
   std::vector<Batch> slots_;  ///< The batches that the workers fill; none before startEpoch().
   // In the sampler's indices.

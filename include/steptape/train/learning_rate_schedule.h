@@ -17,7 +17,7 @@ namespace steptape {
 /// How learning rates change during a run. By default they stay constant.
 ///
 /// Epochs are counted from 0 and may be fractions: step 50 of 200 in the third epoch is 2.25.
-struct LearningRateOptions {
+struct LearningRateScheduleOptions {
   /// Factor on the base rates after the warm-up. Linear scaling rule: the number of ranks, times
   /// GradientSyncOptions::accumulationSteps if that is used.
   double scale = 1;
@@ -39,7 +39,7 @@ struct LearningRateOptions {
 
 /// Learning rates as a function of the epoch, group by group.
 ///
-///     steptape::LearningRateOptions options;
+///     steptape::LearningRateScheduleOptions options;
 ///     options.scale = world->size();
 ///     options.warmUpEpochs = 5;
 ///     options.milestones = {30, 60, 80};
@@ -58,13 +58,14 @@ struct LearningRateOptions {
 class STEPTAPE_EXPORT LearningRateSchedule {
  public:
   /// @param baseRates One per parameter group, for one rank.
-  /// @param options   See LearningRateOptions.
+  /// @param options   See LearningRateScheduleOptions.
   /// @throws Error(kInvalidArgument) naming the option that is negative, not finite or not
   ///         ascending, or the options that cannot be combined.
-  explicit LearningRateSchedule(std::vector<double> baseRates, LearningRateOptions options = {});
+  explicit LearningRateSchedule(std::vector<double> baseRates,
+                                LearningRateScheduleOptions options = {});
   /// Takes the optimizer's current rates as base rates.
   explicit LearningRateSchedule(const torch::optim::Optimizer& optimizer,
-                                LearningRateOptions options = {});
+                                LearningRateScheduleOptions options = {});
 
   /// Returns the rate of group `group` at `epoch`.
   ///
@@ -83,7 +84,7 @@ class STEPTAPE_EXPORT LearningRateSchedule {
   /// @throws Error(kInvalidArgument) if the number of rates differs.
   void setBaseRates(std::vector<double> baseRates);
 
-  const LearningRateOptions& options() const { return options_; }
+  const LearningRateScheduleOptions& options() const { return options_; }
 
   /// Returns a description for logs, such as "0.1 x 8, warm-up over 5 epochs, x 0.1 at epochs 30,
   /// 60, 80".
@@ -91,7 +92,7 @@ class STEPTAPE_EXPORT LearningRateSchedule {
 
  private:
   std::vector<double> baseRates_;
-  LearningRateOptions options_;
+  LearningRateScheduleOptions options_;
 };
 
 }  // namespace steptape

@@ -49,7 +49,7 @@ STEPTAPE_EXPORT void broadcastOptimizerState(torch::optim::Optimizer& optimizer,
 STEPTAPE_EXPORT void checkParametersAreEqual(const torch::nn::Module& module, Communicator& world);
 
 /// Options of averageParameters(). Must be equal on all ranks.
-struct AverageOptions {
+struct AverageParametersOptions {
   /// Also average floating-point buffers, such as the running statistics of BatchNorm. Other
   /// buffers, such as counters, stay unchanged.
   bool buffers = true;
@@ -70,6 +70,6 @@ struct AverageOptions {
 ///         copied.
 /// @source Stich, "Local SGD Converges Fast and Communicates Little", arXiv:1805.09767.
 STEPTAPE_EXPORT void averageParameters(torch::nn::Module& module, Communicator& world,
-                                       const AverageOptions& options = {});
+                                       const AverageParametersOptions& options = {});
 
 }  // namespace steptape

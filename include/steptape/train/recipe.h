@@ -95,10 +95,10 @@ struct ThreadOptions {
   /// (`OMPI_COMM_WORLD_LOCAL_SIZE`), MPICH (`MPI_LOCALNRANKS`), PALS (`PALS_LOCAL_SIZE`) or Flux
   /// (`FLUX_JOB_SIZE` divided by `FLUX_JOB_NNODES`) if that is larger: a program may start without
   /// our communicator.
-  int intraOp = 0;
+  std::int64_t intraOp = 0;
 
   /// Operators that may run concurrently, in TorchScript programs that fork. 0: LibTorch's default.
-  int interOp = 0;
+  std::int64_t interOp = 0;
 };
 
 /// The number of threads on this rank, as planThreads() determines it.

@@ -222,8 +222,8 @@ class DatasetLoader final : public BatchLoader {
 
 /// Facts about a torch::data data loader that it does not report itself.
 struct TorchLoaderOptions {
-  /// Batches per epoch on this rank. BatchLoader::batches() says what requires it.
-  std::int64_t batches = BatchLoader::kUnknownBatches;
+  /// Batches per epoch on this rank; unset: unknown. BatchLoader::batches() says what requires it.
+  std::optional<std::int64_t> batches = std::nullopt;
 };
 
 /// Gives the batches of a torch::data data loader in the order of its own sampler.
@@ -253,7 +253,7 @@ class TorchLoader final : public BatchLoader {
   explicit TorchLoader(Loader& loader, TorchLoaderOptions options = {})
       : TorchLoader(std::shared_ptr<Loader>(std::shared_ptr<void>(), &loader), options) {}
 
-  std::int64_t batches() const override { return options_.batches; }
+  std::int64_t batches() const override { return options_.batches.value_or(kUnknownBatches); }
   /// Returns 0: the sampler decides the order.
   std::uint64_t seed() const override { return 0; }
   void startEpoch(std::int64_t /*epoch*/, std::int64_t skippedBatches = 0) override {

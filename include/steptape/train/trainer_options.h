@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <functional>
@@ -66,12 +67,12 @@ STEPTAPE_EXPORT EvaluationMetric meanAbsoluteErrorMetric();
 /// Reason why Trainer::fit() ended. If several apply to one step, it is the last of them in this
 /// order.
 enum class StopReason : std::uint8_t {
-  kEpochs,      ///< TrainerOptions::epochs were completed.
-  kMaxSteps,    ///< TrainerOptions::maxSteps were completed.
-  kMaxSeconds,  ///< TrainerOptions::maxSeconds had passed.
-  kMonitor,     ///< The monitored metric did not improve for MonitorOptions::patience evaluations.
-  kCallback,    ///< A callback called TrainingContext::stop().
-  kSignal,      ///< A rank received one of TrainerOptions::stopSignals.
+  kEpochs,       ///< TrainerOptions::epochs were completed.
+  kMaxSteps,     ///< TrainerOptions::maxSteps were completed.
+  kMaxDuration,  ///< TrainerOptions::maxDuration had passed.
+  kMonitor,      ///< The monitored metric did not improve for MonitorOptions::patience evaluations.
+  kCallback,     ///< A callback called TrainingContext::stop().
+  kSignal,       ///< A rank received one of TrainerOptions::stopSignals.
 };
 
 /// Returns the reason as text, such as "the time limit".
@@ -181,9 +182,9 @@ struct TrainerOptions {
   /// limit.
   std::int64_t maxSteps = 0;
 
-  /// Stop this many seconds after the start of fit(), by the root's clock, for jobs with a time
-  /// limit. Leave time for a last step, checkpoint and evaluation. 0: no limit.
-  double maxSeconds = 0;
+  /// Stop this long after the start of fit(), by the root's clock, for jobs with a time limit. Leave
+  /// time for a last step, checkpoint and evaluation. 0: no limit.
+  std::chrono::nanoseconds maxDuration = std::chrono::seconds(0);
 
   /// Signals that stop the run, on any rank. The ranks finish the step, write a checkpoint, flush
   /// the writer and return without another evaluation. Empty: no signal is caught.
@@ -204,7 +205,7 @@ struct TrainerOptions {
 
   /// Schedule of the learning rates, applied at every step. The base rates are the optimizer's
   /// rates when the Trainer is constructed.
-  std::optional<LearningRateOptions> learningRate;
+  std::optional<LearningRateScheduleOptions> learningRate;
 
   /// Options of the gradient average, including GradientSyncOptions::accumulationSteps, the batches
   /// per step, and GradientSyncOptions::maxNorm, which clips the gradients. Batches at the end of
@@ -243,9 +244,9 @@ struct TrainerOptions {
   /// no checkpoints.
   std::string checkpointDirectory;
   std::int64_t keptCheckpoints = 2;  ///< Besides the best one.
-  /// Also write a checkpoint every so many steps, or seconds by the root's clock. 0: no.
+  /// Also write a checkpoint every so many steps, or after this time by the root's clock. 0: no.
   std::int64_t checkpointEverySteps = 0;
-  double checkpointEverySeconds = 0;
+  std::chrono::nanoseconds checkpointPeriod = std::chrono::seconds(0);
   /// Continue training while a thread of the root writes, see CheckpointStore::saveAsync(). false:
   /// all ranks wait for the root's disk. A callback that is called after the checkpoint and before
   /// the next optimizer step waits for the copy, because it may change the model.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -98,7 +99,7 @@ struct FlameBlock {
 struct HistogramPlotOptions {
   std::string label = {};
   std::string color = {};
-  int bins = 30;                   ///< Bins of equal width, from the least to the largest value.
+  std::int64_t bins = 30;          ///< Bins of equal width, from the least to the largest value.
   std::vector<double> edges = {};  ///< Increasing; replace `bins` unless empty.
   bool density = false;  ///< Scales to an area of 1, to compare samples of different size.
 };
@@ -293,7 +294,7 @@ struct FigureGridModel;
 /// Options of a FigureGrid.
 struct FigureGridOptions {
   std::string title = {};
-  int columns = 2;   ///< Figures in a row.
+  std::int64_t columns = 2;  ///< Figures in a row.
   int width = 960;   ///< Pixels, 64 to 8192, shared by the figures; their own sizes are ignored.
   int height = 480;  ///< Pixels, 64 to 8192.
   double dpi = 100;  ///< As in CanvasOptions, for all figures.

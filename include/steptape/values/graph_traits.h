@@ -42,7 +42,7 @@ struct GraphTraits;
 template <typename Model, std::size_t = sizeof(GraphTraits<Model>)>
 using RequiresGraphTraits = GraphTraits<Model>;
 
-/// Returns the graph that addGraph(model, input) records, to inspect it or for addGraphProfile().
+/// Returns the graph that addGraph(model, input) records, to inspect it or for writeGraphProfile().
 /// Throws as addGraph() does.
 template <typename Model, typename Input,
           typename Traits = RequiresGraphTraits<std::decay_t<Model>>>

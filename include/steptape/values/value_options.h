@@ -98,7 +98,7 @@ struct HistogramOptions {
   HistogramBins bins = {};  ///< Not used by addHistogramRaw().
   /// The most buckets; neighbors are merged to reach it. 0: no limit. Not used by
   /// addHistogramRaw().
-  int maxBins = 0;
+  std::int64_t maxBins = 0;
 };
 
 /// Options of addImage().
@@ -155,7 +155,7 @@ struct AudioOptions {
   std::optional<double> wallTime = std::nullopt;
   std::string displayName = {};
   std::string description = {};
-  std::int32_t sampleRate = 44100;  ///< Frames per second.
+  std::int64_t sampleRate = 44100;  ///< Frames per second.
   std::string dataFormat = "LC";    ///< "LC": (frames, channels); "CL". Rank 1 is mono.
   AudioEncoding encoding = AudioEncoding::kPcm16;
 };
@@ -167,7 +167,7 @@ struct PrCurveOptions {
   std::string description = {};
   /// At least 2, evenly spaced from 0 to 1; not used by addPrCurveRaw(). More than 127, the limit
   /// of the Python writers, is allowed.
-  int numThresholds = 127;
+  std::int64_t numThresholds = 127;
   /// One per label, or one for all, 0 or more; not used by addPrCurveRaw(). TensorBoard truncates
   /// counts to integers when it shows them: scale the weights so that counts are well above 1.
   std::optional<TensorView> weights = std::nullopt;

@@ -65,14 +65,14 @@ ProfilerOptions common(OpProfilerOptions options) {
 class OperatorSource final : public detail::profile::SpanSource {
  public:
   explicit OperatorSource(const OpProfilerOptions& options)
-      : hookWithoutEvents_(detail::libtorch::opHook(
-            {options.operators, options.shapes, false, options.operatorSampling})),
+      : hookWithoutEvents_(detail::libtorch::opHook({options.operators, options.shapes, false,
+                                                     static_cast<int>(options.operatorSampling)})),
         hookWithEvents_(detail::libtorch::opHook(
             {options.operators, options.shapes,
              options.deviceTimes && detail::libtorch::DeviceTimer::hasDevices(),
-             options.operatorSampling})),
+             static_cast<int>(options.operatorSampling)})),
         hook_(hookWithEvents_),
-        sampling_(options.operatorSampling),
+        sampling_(static_cast<int>(options.operatorSampling)),
         withMemory_(options.memory) {
     if (options.deviceTimes && options.kernels && options.maxTraceSpans > 0 &&
         options.maxOverhead == 0.0 && detail::libtorch::KinetoRecorder::isUseful()) {

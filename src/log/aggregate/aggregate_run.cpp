@@ -20,7 +20,7 @@ using detail::log::AggregateStatistic;
 
 /// Returns the minimum number of runs with a tag: a single run only if the caller wants it.
 std::size_t fewestRuns(const AggregateOptions& options) {
-  return options.minRuns == 0 ? 2 : options.minRuns;
+  return options.minRuns > 0 ? static_cast<std::size_t>(options.minRuns) : 2;
 }
 
 using RunsByTag = std::map<std::string, std::vector<const ScalarColumns*>>;

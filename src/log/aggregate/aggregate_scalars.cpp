@@ -143,7 +143,8 @@ AggregateSeries aggregateScalars(const std::vector<const ScalarColumns*>& runs,
   }
   AggregateSeries series;
   series.runs = runs.size();
-  const std::size_t needed = options.minRuns == 0 ? runs.size() : options.minRuns;
+  const std::size_t needed =
+      options.minRuns > 0 ? static_cast<std::size_t>(options.minRuns) : runs.size();
   std::vector<double> values;
   std::vector<double> wallTimes;
   while (const std::optional<std::int64_t> step = nextStep(tracks)) {

@@ -63,7 +63,7 @@ class RunCheck {
  public:
   RunCheck(const RunFiles& run, CheckReport* report, const CheckOptions& options)
       : report_(report),
-        findings_(report, options.maxFindings),
+        findings_(report, static_cast<std::size_t>(options.maxFindings)),
         tags_(report, &findings_),
         progress_(options.onProgress, kProgressBytes) {
     tags_.setRunName(run.name);

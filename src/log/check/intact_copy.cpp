@@ -171,7 +171,7 @@ void IntactCopy::leaveOut(const RecordWalk& walk, const std::string& why) {
 
 void IntactCopy::addStep(RepairStep::Kind kind, const RecordWalk& walk, std::string tag,
                          std::string why) {
-  if (report_->steps.size() >= options_->maxSteps) {
+  if (report_->steps.size() >= static_cast<std::size_t>(options_->maxSteps)) {
     ++report_->moreSteps;
     return;
   }

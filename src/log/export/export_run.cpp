@@ -17,6 +17,11 @@
 namespace steptape::detail::log {
 namespace {
 
+bool isInRange(std::int64_t step, const ExportOptions& options) {
+  return (!options.fromStep || step >= *options.fromStep) &&
+         (!options.toStep || step <= *options.toStep);
+}
+
 std::vector<bool> wantedTags(const std::vector<RunTag>& tags, const ExportOptions& options) {
   std::vector<bool> wanted(tags.size(), true);
   if (options.wantsTag) {
@@ -146,7 +151,7 @@ ExportResult exportRuns(const std::vector<RunFiles>& runs, const ExportOptions& 
     format->beginRun(exported);
     RunValue value;
     while (events.next(&value)) {
-      if (value.step < options.fromStep || value.step > options.toStep || !wanted[value.tag]) {
+      if (!isInRange(value.step, options) || !wanted[value.tag]) {
         continue;
       }
       if (!format->take(value)) {

@@ -41,7 +41,7 @@ struct LogDir::State {
 
   std::vector<NewRun> findNewRuns();
   std::size_t addNewRuns();
-  void add(RunFiles&& files, int threads);
+  void add(RunFiles&& files, std::int64_t threads);
   void read(std::size_t number);
   void readSideBySide(std::size_t first);
   void count(std::size_t number, std::uint64_t runBytes);
@@ -92,15 +92,15 @@ std::size_t LogDir::State::addNewRuns() {
   std::size_t first = followed.size();
   for (NewRun& run : found) {
     // Otherwise one thread would still read such a run after the others have read everything else.
-    const bool outweighsOthers =
-        run.bytes >= kLargeRunBytes && run.bytes > total / static_cast<unsigned>(options.threads);
+    const bool outweighsOthers = run.bytes >= kLargeRunBytes &&
+                                 run.bytes > total / static_cast<std::uint64_t>(options.threads);
     first += outweighsOthers ? 1 : 0;
     add(std::move(run.files), outweighsOthers ? options.threads : 1);
   }
   return first;
 }
 
-void LogDir::State::add(RunFiles&& files, int threads) {
+void LogDir::State::add(RunFiles&& files, std::int64_t threads) {
   RunReaderOptions ownOptions = options;
   ownOptions.threads = threads;
   if (options.onProgress) {

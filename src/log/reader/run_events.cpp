@@ -77,7 +77,7 @@ bool RunEvents::State::readRecord(std::string_view* payload) {
   for (; file < files.size(); closeFile()) {
     const std::uint64_t end = scan.ends()[file];
     if (!reader) {
-      reader.emplace(files[file], /*mayGrow=*/false);
+      reader.emplace(files[file], /*expectGrowth=*/false);
       progress.beginFile(0);
       if (!reader->open()) {
         continue;

@@ -99,7 +99,8 @@ bool RunFile::nextBehindDamage(std::string_view* payload) {
       return false;
     }
     Damage damage{path_, begin_, bytesFrom(begin_), outcome, reader_->lastError()};
-    if (outcome == ReadOutcome::kIoError || (outcome == ReadOutcome::kTruncated && mayGrow_)) {
+    if (outcome == ReadOutcome::kIoError ||
+        (outcome == ReadOutcome::kTruncated && expectsGrowth_)) {
       end_ = std::move(damage);
       return false;
     }
@@ -186,7 +187,7 @@ void RunFile::addPassed(Damage damage) {
 
 void RunFile::close() {
   offset_ = reader_->offset();
-  hasKept_ = mayGrow_ && keep(&kept_);
+  hasKept_ = expectsGrowth_ && keep(&kept_);
   reader_.reset();
   source_.reset();
 }

@@ -33,8 +33,9 @@ Status becameShorter(const std::string& path, std::uint64_t got, std::uint64_t e
 /// @threads Not thread-safe: one thread at a time.
 class RunFile {
  public:
-  /// @param mayGrow As RunReaderOptions::mayGrow.
-  RunFile(std::string path, bool mayGrow) : path_(std::move(path)), mayGrow_(mayGrow) {}
+  /// @param expectGrowth As RunReaderOptions::expectGrowth.
+  RunFile(std::string path, bool expectGrowth)
+      : path_(std::move(path)), expectsGrowth_(expectGrowth) {}
 
   /// @return false if the file has not changed since it was read, cannot be read, or isReplaced().
   bool open();
@@ -100,7 +101,7 @@ class RunFile {
   std::uint64_t bytesFrom(std::uint64_t offset) const;
 
   std::string path_;
-  bool mayGrow_;
+  bool expectsGrowth_;
   std::optional<FileByteSource> source_;  // this and the reader: only while open
   std::optional<RecordReader> reader_;
   std::uint64_t begin_ = 0;

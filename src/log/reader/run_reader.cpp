@@ -95,7 +95,7 @@ void RunReader::State::addFiles() {
     }
   }
   for (std::size_t i = files.size(); i < run.files.size(); ++i) {
-    files.emplace_back(run.files[i], options.mayGrow);
+    files.emplace_back(run.files[i], options.expectGrowth);
   }
 }
 
@@ -255,7 +255,7 @@ void RunReader::State::readRecords(detail::log::RunFile* file, std::uint32_t num
 void RunReader::State::readChunks(detail::log::RunFile* file, std::uint32_t number) {
   detail::log::ChunkReader chunks(file->source(), file->offset(),
                                   file->offset() + file->bytesLeft(), number, batch,
-                                  options.threads);
+                                  static_cast<int>(options.threads));
   // Chunks do not know the previous step. If it matters, the rest is read in order.
   while (!rule.watchesSteps()) {
     detail::log::ChunkReader::Chunk* const chunk = chunks.next();

@@ -37,7 +37,7 @@ bool takeScalars(std::string_view payload, RunValue* event,
 }
 
 void RunScan::scan(const std::string& path, ReadProgress* progress) {
-  RunFile file(path, /*mayGrow=*/false);
+  RunFile file(path, /*expectGrowth=*/false);
   const auto number = static_cast<std::uint32_t>(ends_.size());
   progress->beginFile(0);
   if (file.open()) {

@@ -33,7 +33,7 @@ void SummaryWriter::addPrCurve(std::string_view tag, const TensorView& labels,
   if (options.weights) {
     views.push_back(*options.weights);
   }
-  const int thresholds = options.numThresholds;
+  const std::int64_t thresholds = options.numThresholds;
   const auto counts =
       detail::log::capture(std::move(views), site, [thresholds](const auto& captured) {
         PrCurveOptions counting;

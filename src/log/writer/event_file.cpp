@@ -20,7 +20,7 @@ namespace steptape::detail::log {
 namespace {
 
 constexpr std::string_view kPrefix = "events.out.tfevents.";
-constexpr std::uint64_t kMaxSeconds = 9'999'999'999;  // the maximum for ten digits
+constexpr std::uint64_t kMaxDuration = 9'999'999'999;  // the maximum for ten digits
 
 std::string eventFileName(std::uint64_t seconds, std::uint32_t number, const std::string& suffix) {
   char digits[16];
@@ -56,9 +56,9 @@ std::string nextEventFileName(const std::vector<std::string>& existing, double w
     }
   }
   std::uint64_t seconds = std::min(
-      kMaxSeconds, std::max(static_cast<std::uint64_t>(std::max(wallTime, 0.0)), secondsOf(last)));
+      kMaxDuration, std::max(static_cast<std::uint64_t>(std::max(wallTime, 0.0)), secondsOf(last)));
   std::string name = eventFileName(seconds, number, suffix);
-  if (name <= last && seconds < kMaxSeconds) {
+  if (name <= last && seconds < kMaxDuration) {
     name = eventFileName(seconds + 1, number, suffix);
   }
   return name;

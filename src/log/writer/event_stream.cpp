@@ -258,7 +258,8 @@ Status EventStream::writeAll(TimePoint now) {
 
 bool EventStream::rotationDue(TimePoint now) const {
   const WriterOptions& options = context_->options();
-  const bool large = options.maxFileBytes > 0 && file_.size() >= options.maxFileBytes;
+  const bool large =
+      options.maxFileBytes > 0 && file_.size() >= static_cast<std::uint64_t>(options.maxFileBytes);
   const bool old = options.maxFileAge.count() > 0 && now - fileBegan_ >= options.maxFileAge;
   return large || old;
 }
@@ -327,7 +328,8 @@ void EventStream::noteFailure(const Status& status, TimePoint now) {
 
 void EventStream::updateBacklog() {
   while (failures_ > 0 && context_->options().overflow == OverflowPolicy::kDropOldest &&
-         pendingBytes() > context_->options().queueBytes && !chunks_.empty()) {
+         pendingBytes() > static_cast<std::size_t>(context_->options().queueBytes) &&
+         !chunks_.empty()) {
     dropOldestChunk();
   }
   if (mustDescribeAgain_) {

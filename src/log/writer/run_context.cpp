@@ -13,7 +13,7 @@ RunContext::RunContext(std::string directory, WriterOptions options)
       startTime_(wallSeconds()),
       reporter_(options_.onError),
       losses_(directory_, &counters_, &reporter_),
-      memory_(options_.queueBytes) {
+      memory_(static_cast<std::size_t>(options_.queueBytes)) {
   updateDetour();
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr char kPrefix[] = "straggler";
 
-const StragglerOptions& checked(const StragglerOptions& options) {
+const StragglerReportOptions& checked(const StragglerReportOptions& options) {
   if (options.everySteps < 1) {
     detail::base::reject("everySteps = " + std::to_string(options.everySteps), "at least 1",
                          "StragglerReport");
@@ -46,7 +46,7 @@ detail::metrics::PartSeconds decode(const std::string& bytes, std::int64_t steps
 
 }  // namespace
 
-StragglerReport::StragglerReport(DistributedWriter& writer, const StragglerOptions& options)
+StragglerReport::StragglerReport(DistributedWriter& writer, const StragglerReportOptions& options)
     : communicator_(writer.communicator()),
       writer_(writer.jobWriter()),
       options_(checked(options)),

@@ -62,9 +62,10 @@ class Profiler::Impl {
       return;
     }
     recorder_.emplace(
-        detail::profile::WindowRecorder::Options{options_.recordsPerThread, options_.zones,
-                                                 options_.maxTraceSpans,
-                                                 source_ ? source_->sampling() : 1, source_.get()},
+        detail::profile::WindowRecorder::Options{
+            static_cast<std::size_t>(options_.recordsPerThread), options_.zones,
+            static_cast<std::size_t>(options_.maxTraceSpans), source_ ? source_->sampling() : 1,
+            source_.get()},
         [this](detail::profile::FinishedWindow window) { finish(std::move(window)); },
         [this] { output_.lose(); });
     step_ = 0;

@@ -192,8 +192,8 @@ GraphProfile profileGraph(const event::Graph& graph, const Trace& trace,
   return NodeTally(graph, trace, options.model).build();
 }
 
-void addGraphProfile(SummaryWriter& writer, const event::Graph& graph, const Trace& trace,
-                     std::int64_t step, const GraphProfileOptions& options) {
+void writeGraphProfile(SummaryWriter& writer, const event::Graph& graph, const Trace& trace,
+                       std::int64_t step, const GraphProfileOptions& options) {
   GraphProfile profile = profileGraph(graph, trace, options);
   const std::string run = "profile step " + std::to_string(step);
   writer.addGraphStats(std::move(profile.forward), run);

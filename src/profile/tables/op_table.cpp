@@ -89,7 +89,7 @@ struct Cells {
 Cells cellsOf(const OpProfile& profile, const OpTableOptions& options) {
   Cells cells{columnsFor(profile), {}};
   for (const OpStats& op : profile.operators) {
-    if (cells.rows.size() == options.maxRows) {
+    if (cells.rows.size() == static_cast<std::size_t>(options.maxRows)) {
       break;
     }
     std::vector<std::string>& row = cells.rows.emplace_back();
@@ -202,7 +202,7 @@ void writeOpStats(SummaryWriter& writer, const OpProfile& profile, std::int64_t 
       "Milliseconds in all recorded steps together, without those in operators that it calls.";
   std::set<std::string> used;
   for (const OpStats& op : profile.operators) {
-    if (used.size() == options.maxScalars) {
+    if (used.size() == static_cast<std::size_t>(options.maxScalars)) {
       break;
     }
     std::string tag = "profile/self_ms/" + op.name;

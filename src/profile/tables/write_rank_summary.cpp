@@ -23,7 +23,7 @@ using detail::values::millisecondsText;
 using detail::values::percentText;
 
 constexpr char kPrefix[] = "profile/straggler";
-/// Same as StragglerOptions::threshold.
+/// Same as StragglerReportOptions::threshold.
 constexpr double kToldSlowdown = 1.2;
 
 std::string notes(ArrayView<const RankProfile> ranks, std::size_t leftOut) {
@@ -48,7 +48,7 @@ std::string notes(ArrayView<const RankProfile> ranks, std::size_t leftOut) {
   return text + "\n";
 }
 
-std::string rankTable(ArrayView<const RankProfile> ranks, std::size_t maxRows) {
+std::string rankTable(ArrayView<const RankProfile> ranks, std::int64_t maxRows) {
   const std::vector<RankedOpStats> operators = summarizeRankProfiles(ranks);
   std::int64_t allSelf = 0;
   for (const RankedOpStats& op : operators) {
@@ -56,7 +56,7 @@ std::string rankTable(ArrayView<const RankProfile> ranks, std::size_t maxRows) {
   }
   std::vector<std::vector<std::string>> rows;
   for (const RankedOpStats& op : operators) {
-    if (rows.size() == maxRows) {
+    if (rows.size() == static_cast<std::size_t>(maxRows)) {
       break;
     }
     const bool isOneAhead = op.maxSelf > op.meanSelf;

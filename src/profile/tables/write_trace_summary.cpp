@@ -16,10 +16,10 @@ using detail::values::megabytesText;
 
 constexpr double kMillisecond = 1e6;  // in ns
 
-std::string memoryTable(const MemorySummary& memory, std::size_t maxRows) {
+std::string memoryTable(const MemorySummary& memory, std::int64_t maxRows) {
   std::vector<std::vector<std::string>> rows;
   for (const OpMemory& op : memory.operators) {
-    if (rows.size() == maxRows) {
+    if (rows.size() == static_cast<std::size_t>(maxRows)) {
       break;
     }
     rows.push_back({detail::values::codeSpan(op.name), std::to_string(op.allocations),

@@ -36,7 +36,7 @@ Medium chooseMedium(const JobStore& job, const std::shared_ptr<KeyStore>& keys,
     return {byStore, "one rank"};
   }
   std::string why;
-  if (job.options.usesNodeMemory) {
+  if (job.options.useNodeMemory) {
     std::shared_ptr<NodeMemory> memory = NodeTransport::tryMakeMemory(byStore, timeout, &why);
     if (memory) {
       return {std::make_shared<NodeTransport>(std::move(memory), map), "shared memory"};

@@ -179,8 +179,8 @@ class MpiJob final : public steptape::detail::ranks::Job {
     options.timeout = options_.timeout;
     options.maxCount = options_.mpi.maxCount;
     options.ranksPerNode = options_.ranksPerNode;
-    options.usesNodeMemory = options_.usesNodeMemory;
-    options.isGpuAware = options_.mpi.isGpuAware;
+    options.useNodeMemory = options_.useNodeMemory;
+    options.assumeGpuAware = options_.mpi.assumeGpuAware;
     return mpi::world(options);
   }
   [[noreturn]] void abort(const std::string& why) const override { environment_.abort(why); }

@@ -24,7 +24,7 @@ namespace steptape {
 namespace {
 
 void checkOptions(const MpiCommunicatorOptions& options, int size) {
-  if (options.maxCount < static_cast<std::size_t>(size) || options.maxCount > INT_MAX) {
+  if (options.maxCount < size || options.maxCount > INT_MAX) {
     throw Error(ErrorCode::kInvalidArgument,
                 "MpiCommunicator: got maxCount = " + std::to_string(options.maxCount) +
                     "; expected " + std::to_string(size) + " (one per rank) to " +
@@ -90,10 +90,10 @@ MpiCommunicator::MpiCommunicator(MPI_Comm parent, const MpiCommunicatorOptions& 
 MpiCommunicator::MpiCommunicator(std::shared_ptr<mpi::detail::MpiTransport> transport,
                                  const MpiCommunicatorOptions& options)
     : transport_(std::move(transport)),
-      usesNodeMemory_(options.usesNodeMemory),
-      isGpuAware_(options.isGpuAware.value_or(mpi::detail::reportsGpuSupport())),
+      useNodeMemory_(options.useNodeMemory),
+      isGpuAware_(options.assumeGpuAware.value_or(mpi::detail::reportsGpuSupport())),
       engine_(std::make_shared<detail::ranks::Engine>(
-          usesNodeMemory_ ? withinNode(transport_, options.timeout) : transport_)) {
+          useNodeMemory_ ? withinNode(transport_, options.timeout) : transport_)) {
   setJobRanks(mpi::detail::worldRanksOf(transport_->data()));
 }
 
@@ -145,9 +145,9 @@ std::shared_ptr<Communicator> MpiCommunicator::split(int color, int key) {
   MPI_Comm_set_errhandler(part, MPI_ERRORS_RETURN);
   MpiCommunicatorOptions options;
   options.timeout = timeout();
-  options.maxCount = transport_->maxCount();
-  options.usesNodeMemory = usesNodeMemory_;
-  options.isGpuAware = isGpuAware_;
+  options.maxCount = static_cast<std::int64_t>(transport_->maxCount());
+  options.useNodeMemory = useNodeMemory_;
+  options.assumeGpuAware = isGpuAware_;
   const std::shared_ptr<MpiCommunicator> communicator(new MpiCommunicator(
       std::make_shared<mpi::detail::MpiTransport>(part, transport_->map().part(ranks), options),
       options));

@@ -187,7 +187,7 @@ std::vector<int> worldRanksOf(MPI_Comm communicator) {
 }
 
 MpiTransport::MpiTransport(MPI_Comm data, GroupMap map, const MpiCommunicatorOptions& options)
-    : Transport(std::move(map), options.maxCount), data_(data) {
+    : Transport(std::move(map), static_cast<std::size_t>(options.maxCount)), data_(data) {
   comparisons_ = duplicate(data_, options.timeout);
   reports_ = duplicate(data_, options.timeout);
   MPI_Type_contiguous(static_cast<int>(ComparedMessage::kBytes), MPI_BYTE, &comparisonType_);

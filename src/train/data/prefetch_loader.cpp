@@ -31,15 +31,15 @@ std::string sampleText(std::int64_t sample, std::int64_t epoch) {
 
 PrefetchLoader::PrefetchLoader(std::shared_ptr<const SampleSource> source,
                                DistributedSampler sampler, std::int64_t batchSize,
-                               const PrefetchOptions& options)
+                               const PrefetchLoaderOptions& options)
     : source_(std::move(source)),
       sampler_(std::move(sampler)),
       batchSize_(batchSize),
       options_(options),
       shape_(source_->shape()) {
   checkAtLeast(1, "batch size", batchSize);
-  checkAtLeast(1, "PrefetchOptions::prefetch", options.prefetch);
-  checkAtLeast(0, "PrefetchOptions::workers", options.workers);
+  checkAtLeast(1, "PrefetchLoaderOptions::prefetch", options.prefetch);
+  checkAtLeast(0, "PrefetchLoaderOptions::workers", options.workers);
   if (sampler_.datasetSize() > source_->size()) {
     detail::base::reject("a sampler of " + std::to_string(sampler_.datasetSize()) + " samples",
                          "at most the source's " + std::to_string(source_->size()),

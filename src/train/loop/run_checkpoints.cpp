@@ -19,11 +19,11 @@ void checkDirectory(const TrainerOptions& options) {
   if (!options.checkpointDirectory.empty()) {
     return;
   }
-  const char* option = options.resume                       ? "resume"
-                       : options.monitor.keepBest           ? "monitor.keepBest"
-                       : options.checkpointEverySteps > 0   ? "checkpointEverySteps"
-                       : options.checkpointEverySeconds > 0 ? "checkpointEverySeconds"
-                                                            : nullptr;
+  const char* option = options.resume                         ? "resume"
+                       : options.monitor.keepBest             ? "monitor.keepBest"
+                       : options.checkpointEverySteps > 0     ? "checkpointEverySteps"
+                       : options.checkpointPeriod.count() > 0 ? "checkpointPeriod"
+                                                              : nullptr;
   if (option != nullptr) {
     throw Error(ErrorCode::kInvalidArgument,
                 std::string("Trainer: got ") + option +

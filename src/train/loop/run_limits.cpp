@@ -4,28 +4,27 @@
 namespace steptape::detail::train {
 namespace {
 
-bool isOver(double seconds, std::int64_t sinceNanos) {
-  return seconds > 0 &&
-         static_cast<double>(Clock::system().steadyNanos() - sinceNanos) * 1e-9 >= seconds;
+bool isOver(std::chrono::nanoseconds limit, std::int64_t sinceNanos) {
+  return limit.count() > 0 && Clock::system().steadyNanos() - sinceNanos >= limit.count();
 }
 
 }  // namespace
 
 RunLimits::RunLimits(const TrainerOptions& options, bool isRoot)
-    : maxSeconds_(isRoot ? options.maxSeconds : 0),
-      checkpointSeconds_(isRoot ? options.checkpointEverySeconds : 0),
+    : maxDuration_(isRoot ? options.maxDuration : std::chrono::nanoseconds(0)),
+      checkpointPeriod_(isRoot ? options.checkpointPeriod : std::chrono::nanoseconds(0)),
       startNanos_(Clock::system().steadyNanos()),
       lastCheckpointNanos_(startNanos_),
       signals_(options.stopSignals) {}
 
 StepWish RunLimits::wish() const {
   StepWish wish;
-  wish.checkpoint = isOver(checkpointSeconds_, lastCheckpointNanos_);
+  wish.checkpoint = isOver(checkpointPeriod_, lastCheckpointNanos_);
   wish.signal = signals_.received();
   if (wish.signal != 0) {
     wish.stop = StopReason::kSignal;
-  } else if (isOver(maxSeconds_, startNanos_)) {
-    wish.stop = StopReason::kMaxSeconds;
+  } else if (isOver(maxDuration_, startNanos_)) {
+    wish.stop = StopReason::kMaxDuration;
   }
   return wish;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 
@@ -27,8 +28,8 @@ class RunLimits {
   void checkpointWritten() { lastCheckpointNanos_ = Clock::system().steadyNanos(); }
 
  private:
-  double maxSeconds_;         ///< 0 on ranks other than the root.
-  double checkpointSeconds_;  ///< 0 on ranks other than the root.
+  std::chrono::nanoseconds maxDuration_;       ///< 0 on ranks other than the root.
+  std::chrono::nanoseconds checkpointPeriod_;  ///< 0 on ranks other than the root.
   std::int64_t startNanos_;
   std::int64_t lastCheckpointNanos_;
   SignalWatch signals_;

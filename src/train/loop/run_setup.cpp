@@ -24,7 +24,7 @@ void addUndescribed(const TrainerOptions& options, TensorSchema& schema) {
   };
   add("resume", options.resume);
   add("checkpointEverySteps", options.checkpointEverySteps);
-  add("checkpointEverySeconds", options.checkpointEverySeconds);
+  add("checkpointPeriod", options.checkpointPeriod.count());
   add("keptCheckpoints", options.keptCheckpoints);
   add("asyncCheckpoints", options.asyncCheckpoints);
   add("monitor.keepBest", options.monitor.keepBest);

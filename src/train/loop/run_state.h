@@ -35,7 +35,7 @@ struct TrainerParts {
 /// @threads Not thread-safe: one thread at a time, the communicator's.
 class RunState {
  public:
-  /// Starts the clock of TrainerOptions::maxSeconds, and catches the signals.
+  /// Starts the clock of TrainerOptions::maxDuration, and catches the signals.
   explicit RunState(TrainerParts& parts);
 
   TrainerParts& parts() { return parts_; }

@@ -18,7 +18,7 @@ void checkOptions(const TrainerOptions& options) {
   if (options.scaleLearningRate && options.learningRate) {
     throw Error(ErrorCode::kInvalidArgument,
                 "Trainer: got scaleLearningRate together with a schedule; expected "
-                "LearningRateOptions::scale");
+                "LearningRateScheduleOptions::scale");
   }
   const std::vector<int>& stops = options.stopSignals;
   const int profiles = options.profileTrigger.signal;

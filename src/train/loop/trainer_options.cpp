@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steptape/train/trainer_options.h"
 
+#include <chrono>
 #include <sstream>
 
 namespace steptape {
@@ -24,20 +25,24 @@ const char* precisionText(Precision precision) {
   return "unknown";
 }
 
+double secondsOf(std::chrono::nanoseconds duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
 std::string lengthText(const TrainerOptions& options) {
   std::string text = std::to_string(options.epochs);
   if (options.maxSteps > 0) {
     text += ", at most " + std::to_string(options.maxSteps) + " steps";
   }
-  if (options.maxSeconds > 0) {
-    text += ", at most " + number(options.maxSeconds) + " s";
+  if (options.maxDuration.count() > 0) {
+    text += ", at most " + number(secondsOf(options.maxDuration)) + " s";
   }
   return text;
 }
 
 std::string learningRateText(const TrainerOptions& options) {
   if (options.learningRate) {
-    const LearningRateOptions& schedule = *options.learningRate;
+    const LearningRateScheduleOptions& schedule = *options.learningRate;
     std::string text = "x " + number(schedule.scale) + ", warm-up over " +
                        number(schedule.warmUpEpochs) + " epochs";
     for (const double milestone : schedule.milestones) {
@@ -85,8 +90,8 @@ std::string checkpointText(const TrainerOptions& options) {
   if (options.checkpointEverySteps > 0) {
     text += ", " + std::to_string(options.checkpointEverySteps) + " steps";
   }
-  if (options.checkpointEverySeconds > 0) {
-    text += ", " + number(options.checkpointEverySeconds) + " s";
+  if (options.checkpointPeriod.count() > 0) {
+    text += ", " + number(secondsOf(options.checkpointPeriod)) + " s";
   }
   return text + "; " + std::to_string(options.keptCheckpoints) + " kept" +
          (options.resume ? "; resumed" : "");

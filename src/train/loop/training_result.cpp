@@ -33,7 +33,7 @@ const char* stopReasonText(StopReason reason) {
       return "the end of the last epoch";
     case StopReason::kMaxSteps:
       return "the limit of steps";
-    case StopReason::kMaxSeconds:
+    case StopReason::kMaxDuration:
       return "the time limit";
     case StopReason::kMonitor:
       return "a metric that improves no more";

@@ -21,8 +21,8 @@
 namespace steptape::detail::train {
 namespace {
 
-StragglerOptions stragglerOptions(const TrainerOptions& options) {
-  StragglerOptions straggler;
+StragglerReportOptions stragglerOptions(const TrainerOptions& options) {
+  StragglerReportOptions straggler;
   straggler.everySteps = options.stragglerSteps > 0 ? options.stragglerSteps
                                                     : std::numeric_limits<std::int64_t>::max();
   straggler.mode = ReduceMode::kNonBlocking;

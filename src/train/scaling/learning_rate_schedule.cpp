@@ -31,7 +31,7 @@ void checkRates(const std::vector<double>& rates) {
   }
 }
 
-void checkOptions(const LearningRateOptions& options) {
+void checkOptions(const LearningRateScheduleOptions& options) {
   checkNotNegative(options.scale, "a scale");
   checkNotNegative(options.warmUpEpochs, "a warm-up");
   checkNotNegative(options.milestoneFactor, "a milestone's factor");
@@ -68,7 +68,7 @@ std::vector<double> ratesOf(const torch::optim::Optimizer& optimizer) {
 }
 
 /// Decreases from 1 at the end of the warm-up to 0.
-double cosineAt(double epoch, const LearningRateOptions& options) {
+double cosineAt(double epoch, const LearningRateScheduleOptions& options) {
   const double done =
       (epoch - options.warmUpEpochs) / (options.cosineEpochs - options.warmUpEpochs);
   return (1 + std::cos(kPi * std::min(done, 1.0))) / 2;
@@ -77,14 +77,14 @@ double cosineAt(double epoch, const LearningRateOptions& options) {
 }  // namespace
 
 LearningRateSchedule::LearningRateSchedule(std::vector<double> baseRates,
-                                           LearningRateOptions options)
+                                           LearningRateScheduleOptions options)
     : baseRates_(std::move(baseRates)), options_(std::move(options)) {
   checkRates(baseRates_);
   checkOptions(options_);
 }
 
 LearningRateSchedule::LearningRateSchedule(const torch::optim::Optimizer& optimizer,
-                                           LearningRateOptions options)
+                                           LearningRateScheduleOptions options)
     : LearningRateSchedule(ratesOf(optimizer), std::move(options)) {}
 
 double LearningRateSchedule::rate(double epoch, std::size_t group) const {

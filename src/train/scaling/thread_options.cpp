@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <sched.h>
 #include <thread>
 #include <unistd.h>
@@ -97,8 +98,8 @@ ThreadPlan defaultThreads(const Communicator& world) {
               std::to_string(ranksOnNode(world)) + " ranks"};
 }
 
-void checkNotNegative(int threads) {
-  if (threads < 0) {
+void checkNotNegative(std::int64_t threads) {
+  if (threads < 0 || threads > std::numeric_limits<int>::max()) {
     throw Error(ErrorCode::kInvalidArgument,
                 "got " + std::to_string(threads) +
                     " threads; expected a positive number, or 0 for the default");
@@ -125,9 +126,10 @@ void setInterOp(int threads) {
 ThreadPlan planThreads(const ThreadOptions& options, const Communicator& world) {
   checkNotNegative(options.intraOp);
   checkNotNegative(options.interOp);
-  ThreadPlan plan =
-      options.intraOp > 0 ? ThreadPlan{options.intraOp, 0, "the caller"} : defaultThreads(world);
-  plan.interOp = options.interOp;
+  ThreadPlan plan = options.intraOp > 0
+                        ? ThreadPlan{static_cast<int>(options.intraOp), 0, "the caller"}
+                        : defaultThreads(world);
+  plan.interOp = static_cast<int>(options.interOp);
   return plan;
 }
 

@@ -100,7 +100,7 @@ class HistogramPlot : public Plot {
   HistogramPlot(const TensorView& values, const HistogramPlotOptions& options, LegendKey key)
       : Plot(std::move(key)),
         values_(keep(values)),
-        bins_(options.bins),
+        bins_(static_cast<int>(options.bins)),
         edges_(options.edges),
         density_(options.density) {}
 

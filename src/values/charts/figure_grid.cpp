@@ -24,7 +24,7 @@ constexpr double kLeastCell = 64;
 constexpr double kGridTitleSize = 14;
 
 figure::Rect cellOf(const FigureGridModel& model, std::size_t index, double top) {
-  const int columns = model.options.columns;
+  const int columns = static_cast<int>(model.options.columns);
   const int rows = (static_cast<int>(model.figures.size()) + columns - 1) / columns;
   const int column = static_cast<int>(index) % columns;
   const int row = static_cast<int>(index) / columns;
@@ -74,7 +74,7 @@ FigureGrid::FigureGrid(const std::vector<Figure>& figures, FigureGridOptions opt
   }
   figure::checkCanvas(options.width, options.height, options.dpi, where);
   FigureGridModel model;
-  options.columns = std::min(options.columns, static_cast<int>(figures.size()));
+  options.columns = std::min(options.columns, static_cast<std::int64_t>(figures.size()));
   model.options = std::move(options);
   for (const Figure& figure : figures) {
     model.figures.push_back(figure.snapshot());

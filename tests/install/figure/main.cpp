@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
   figure.line(std::vector<double>{3, 1, 2}).setTitle("Installed");
   steptape::SummaryWriter writer(directory);
   writer.addFigure("figure", figure, 0);
-  steptape::addProfileFigures(writer, steptape::Trace(), 0);
+  steptape::writeProfileFigures(writer, steptape::Trace(), 0);
   const steptape::Status status = writer.close();
   std::cout << "a figure of " << figure.render().bytes.size()
             << " bytes: " << (status.ok() ? "written" : status.message()) << '\n';

@@ -95,7 +95,7 @@ TEST_F(RandomRun, GivesTheSameToBothReadersThoughItIsDamaged) {
     writeBytes(kSecond, randomFile());
     for (const PurgePolicy policy : kPolicies) {
       RunReaderOptions options = purging(policy);
-      options.mayGrow = false;
+      options.expectGrowth = false;
       const RunReader run = read(options);
       ASSERT_EQ(contentsOf(run), streamedContents(listRuns(root_).at(0), policy)) << i;
     }

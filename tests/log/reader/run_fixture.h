@@ -65,7 +65,7 @@ class RunFixture : public LogDirFixture {
   }
   static RunReaderOptions complete() {
     RunReaderOptions options;
-    options.mayGrow = false;
+    options.expectGrowth = false;
     return options;
   }
 

@@ -63,7 +63,7 @@ TEST_P(ContractOnC10d, HoldsInSharedMemory) {
 TEST_P(ContractOnC10d, HoldsByGloo) {
   ASSERT_TRUE(c10d::detail::hasGloo());
   EnvironmentOptions options;
-  options.usesNodeMemory = false;
+  options.useNodeMemory = false;
   const auto world = meetAgain(options);
   GetParam().check(*world);
 }
@@ -82,7 +82,7 @@ void signalOtherThreads(int signal) {
 /// the process without a word.
 TEST(Contract, HoldsAfterAWriteToAClosedConnection) {
   EnvironmentOptions options;
-  options.usesNodeMemory = false;
+  options.useNodeMemory = false;
   const auto world = meetAgain(options);
   signalOtherThreads(SIGPIPE);
   world->barrier();

@@ -111,7 +111,7 @@ int mpiCollectivesOf(const Call& call) {
 
 TEST(MpiCommunicator, ComparesTheRanksInTheMessageThatBringsAFewElements) {
   MpiCommunicatorOptions options;
-  options.usesNodeMemory = false;
+  options.useNodeMemory = false;
   MpiCommunicator world(MPI_COMM_WORLD, options);
   const auto forElements = [&](std::size_t count) {
     std::vector<double> data(count, 1);
@@ -168,7 +168,7 @@ TEST(MpiCommunicator, CombinesAGradientOfManyElements) {
 TEST(MpiCommunicator, TakesSeveralMpiCallsForMoreElementsThanOneTakes) {
   MpiCommunicatorOptions options;
   options.maxCount = 5;
-  options.usesNodeMemory = false;
+  options.useNodeMemory = false;
   MpiCommunicator world(MPI_COMM_WORLD, options);
   std::vector<float> values = ramp(23, world.rank());
   world.allreduce(ArrayView<float>(values), ReduceOp::kMin);

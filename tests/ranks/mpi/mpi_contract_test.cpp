@@ -18,7 +18,7 @@ using ContractOnMpi = ::testing::TestWithParam<test::ContractCase>;
 TEST_P(ContractOnMpi, Holds) {
   MpiCommunicatorOptions options;
   options.timeout = std::chrono::seconds(30);
-  options.usesNodeMemory = false;
+  options.useNodeMemory = false;
   MpiCommunicator world(MPI_COMM_WORLD, options);
   GetParam().check(world);
 }
@@ -50,7 +50,7 @@ void checkInPieces(const test::ContractCase& contract, std::size_t maxCount) {
   MpiCommunicatorOptions options;
   options.timeout = std::chrono::seconds(30);
   options.maxCount = maxCount;
-  options.usesNodeMemory = false;
+  options.useNodeMemory = false;
   MpiCommunicator world(MPI_COMM_WORLD, options);
   contract.check(world);
 }

@@ -196,7 +196,7 @@ TEST_F(MpiWriter, GathersTextsAndImagesOfTheProcesses) {
 
 TEST_F(MpiWriter, FindsTheSlowRankOfTheProcesses) {
   const auto clock = std::make_shared<testing::FakeClock>();
-  StragglerOptions options;
+  StragglerReportOptions options;
   options.everySteps = 2;
   options.mode = ReduceMode::kNonBlocking;
   options.clock = clock;

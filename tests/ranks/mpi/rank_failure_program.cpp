@@ -97,7 +97,7 @@ class GpuRanks {
 #ifdef STEPTAPE_HAS_MPI
   GpuRanks() {
     steptape::MpiCommunicatorOptions options;
-    options.isGpuAware = true;
+    options.assumeGpuAware = true;
     options.timeout = std::chrono::milliseconds(500);
     world_ = std::make_unique<steptape::MpiCommunicator>(MPI_COMM_WORLD, options);
     exchange_ = world_->makeDeviceExchange();

@@ -44,8 +44,8 @@ DistributedSampler sampler(const Communicator& world, std::uint64_t seed = 7) {
   return {kSamples, world, options};
 }
 
-PrefetchOptions withWorkers(std::int64_t workers, std::int64_t prefetch = 2) {
-  PrefetchOptions options;
+PrefetchLoaderOptions withWorkers(std::int64_t workers, std::int64_t prefetch = 2) {
+  PrefetchLoaderOptions options;
   options.workers = workers;
   options.prefetch = prefetch;
   return options;
@@ -123,7 +123,7 @@ TEST(PrefetchLoader, SkipsBatches) {
 
 TEST(PrefetchLoader, DropsTheLastBatchIfAsked) {
   const Communicator world;
-  PrefetchOptions options;
+  PrefetchLoaderOptions options;
   options.dropLast = true;
   PrefetchLoader loader(numbers(), sampler(world), 5, options);
   PrefetchLoader whole(numbers(), sampler(world), 5);
@@ -250,17 +250,17 @@ TEST(PrefetchLoader, IsAZoneOfTheProfiler) {
 
 TEST(PrefetchLoader, RejectsWhatItCannotUse) {
   const Communicator world;
-  const auto load = [&](std::int64_t batchSize, const PrefetchOptions& options) {
+  const auto load = [&](std::int64_t batchSize, const PrefetchLoaderOptions& options) {
     PrefetchLoader loader(numbers(), sampler(world), batchSize, options);
   };
   test::expectInvalidArgument([&] { load(0, {}); },
                               "PrefetchLoader: got batch size 0; expected at least 1");
   test::expectInvalidArgument(
       [&] { load(1, withWorkers(-1)); },
-      "PrefetchLoader: got PrefetchOptions::workers -1; expected at least 0");
+      "PrefetchLoader: got PrefetchLoaderOptions::workers -1; expected at least 0");
   test::expectInvalidArgument(
       [&] { load(1, withWorkers(1, 0)); },
-      "PrefetchLoader: got PrefetchOptions::prefetch 0; expected at least 1");
+      "PrefetchLoader: got PrefetchLoaderOptions::prefetch 0; expected at least 1");
   test::expectInvalidArgument(
       [&] { PrefetchLoader loader(numbers(), DistributedSampler(24, world), 1); },
       "PrefetchLoader: got a sampler of 24 samples; expected at most the source's 23");

@@ -47,7 +47,7 @@ TEST(StepExchange, SendsARanksRequestToAllRanks) {
 
 TEST(StepExchange, AgreesOnTheGreatestReasonToStop) {
   StepWish time;
-  time.stop = StopReason::kMaxSeconds;
+  time.stop = StopReason::kMaxDuration;
   StepWish signal;
   signal.stop = StopReason::kSignal;
   signal.signal = SIGTERM;
@@ -56,7 +56,7 @@ TEST(StepExchange, AgreesOnTheGreatestReasonToStop) {
     EXPECT_EQ(agreed.signal, SIGTERM);
   });
   exchange({time, StepWish(), time}, [](const StepWish& agreed) {
-    EXPECT_EQ(agreed.stop, StopReason::kMaxSeconds);
+    EXPECT_EQ(agreed.stop, StopReason::kMaxDuration);
     EXPECT_EQ(agreed.signal, 0);
   });
 }

@@ -216,7 +216,9 @@ TEST_F(UnknownLength, FailsOnAllRanksIfOneHasNoBatch) {
 TEST_F(UnknownLength, FailsOnAllRanksIfOneKnowsItsLength) {
   runRanksShared(2, [&](const World& world) {
     TorchLoaderOptions known;
-    known.batches = world->isRoot() ? 3 : BatchLoader::kUnknownBatches;
+    if (world->isRoot()) {
+      known.batches = 3;
+    }
     TorchLoader loader(make_data_loader(lineBatches(), SequentialSampler(21), 7), known);
     expectError(ErrorCode::kRankMismatch,
                 "got training batches per epoch: unknown; expected training batches per epoch: 3",
@@ -225,10 +227,12 @@ TEST_F(UnknownLength, FailsOnAllRanksIfOneKnowsItsLength) {
 }
 
 TEST_F(UnknownLength, ContinuesWithTheRanksThatStillHaveData) {
-  for (const std::int64_t batchesOfRoot : {BatchLoader::kUnknownBatches, std::int64_t{3}}) {
+  for (const bool rootKnows : {false, true}) {
     runRanksShared(3, [&](const World& world) {
       TorchLoaderOptions known;
-      known.batches = world->isRoot() ? batchesOfRoot : BatchLoader::kUnknownBatches;
+      if (rootKnows && world->isRoot()) {
+        known.batches = 3;
+      }
       TorchLoader loader(make_data_loader(lineBatches(), SequentialSampler(21),
                                           DataLoaderOptions(world->rank() == 1 ? 5 : 7)),
                          known);
@@ -245,7 +249,7 @@ TEST_F(UnknownLength, IsTooLittleForAScheduleOfTheLearningRate) {
     return make_data_loader(lineBatches(), SequentialSampler(LineData::kSamples), 4);
   };
   TrainerOptions options = this->options(1);
-  options.learningRate = LearningRateOptions();
+  options.learningRate = LearningRateScheduleOptions();
   runRanksShared(2, [&](const World& world) {
     auto loader = makeLoader();
     expectError(ErrorCode::kInvalidArgument,

@@ -37,7 +37,7 @@ class ImageTraining : public Training {
     options.epochs = 2;
     options.progress = ProgressStyle::kNone;
     Trainer trainer(net, optimizer, world, writer, options);
-    PrefetchOptions prefetch;
+    PrefetchLoaderOptions prefetch;
     prefetch.workers = workers;
     PrefetchLoader loader(source({RandomResizedCrop{16}, RandomHorizontalFlip{}}), {24, *world}, 5,
                           prefetch);

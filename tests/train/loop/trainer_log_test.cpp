@@ -167,7 +167,7 @@ TEST_F(TrainingLog, CountsTheWaitForASlowLoaderAsInput) {
         return std::make_pair(torch::zeros({4}), index % 2);
       });
   const World world = oneRank();
-  PrefetchOptions unread;
+  PrefetchLoaderOptions unread;
   unread.workers = 0;
   PrefetchLoader loader(source, sampler(*world, true, true), 2, unread);
   const auto net = std::make_shared<SmallNet>();

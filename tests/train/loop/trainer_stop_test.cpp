@@ -335,9 +335,9 @@ TEST_F(Stopping, HappensWhenTheTimeIsOver) {
   runRanksShared(2, [&](const World& world) {
     TrainerOptions options;
     options.epochs = 1000000;
-    options.maxSeconds = 1e-9;
+    options.maxDuration = std::chrono::nanoseconds(1);
     const TrainingResult result = fit(world, options);
-    EXPECT_EQ(result.stoppedBy, StopReason::kMaxSeconds);
+    EXPECT_EQ(result.stoppedBy, StopReason::kMaxDuration);
     EXPECT_LE(result.step, 1);
     EXPECT_GT(result.metric("loss"), 0) << "it was not evaluated";
   });
@@ -396,7 +396,7 @@ TEST_F(Stopping, WritesCheckpointsByTheRootsClock) {
   runRanksShared(2, [&](const World& world) {
     Run run;
     run.options = withCheckpoints(1);
-    run.options.checkpointEverySeconds = 1e-9;  // at every step
+    run.options.checkpointPeriod = std::chrono::nanoseconds(1);  // at every step
     run.options.keptCheckpoints = 100;
     const std::int64_t steps = fit(world, run).step;
     CheckpointStore store(run.options.checkpointDirectory, world);

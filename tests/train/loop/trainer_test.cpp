@@ -105,7 +105,7 @@ TEST_F(Training, ScalesTheLearningRateWithTheRanks) {
 TEST_F(Training, FollowsALearningRateScheduleByFractionsOfAnEpoch) {
   std::vector<double> rates;
   Run run;
-  run.options.learningRate = LearningRateOptions();
+  run.options.learningRate = LearningRateScheduleOptions();
   run.options.learningRate->scale = 12;
   run.options.learningRate->warmUpEpochs = 1;
   run.prepare = [&](Trainer& trainer) {
@@ -133,8 +133,8 @@ TEST_F(Training, SwitchesTf32OnlyOnRequest) {
 TEST_F(Training, RejectsTwoWaysToScaleTheLearningRate) {
   TrainerOptions options;
   options.scaleLearningRate = true;
-  options.learningRate = LearningRateOptions();
-  expectError(ErrorCode::kInvalidArgument, "expected LearningRateOptions::scale",
+  options.learningRate = LearningRateScheduleOptions();
+  expectError(ErrorCode::kInvalidArgument, "expected LearningRateScheduleOptions::scale",
               [&] { fit(oneRank(), options); });
 }
 

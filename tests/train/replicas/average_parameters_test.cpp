@@ -46,7 +46,7 @@ TEST_P(AverageParameters, LeavesCountersAndOnDemandBuffersAlone) {
     torch::nn::BatchNorm1d model(2);
     model->running_mean.fill_(world.rank());
     model->num_batches_tracked.fill_(world.rank());
-    AverageOptions options;
+    AverageParametersOptions options;
     options.buffers = false;
     averageParameters(*model, world, options);
     EXPECT_TRUE(torch::equal(model->running_mean, torch::full({2}, double(world.rank()))));

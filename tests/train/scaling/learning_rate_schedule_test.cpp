@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kBase = 0.1;
 
-LearningRateSchedule scheduleOf(LearningRateOptions options) {
+LearningRateSchedule scheduleOf(LearningRateScheduleOptions options) {
   return LearningRateSchedule(std::vector<double>{kBase}, std::move(options));
 }
 
@@ -29,14 +29,14 @@ TEST(LearningRateSchedule, KeepsTheRatesByDefault) {
 }
 
 TEST(LearningRateSchedule, ScalesWithTheRanks) {
-  LearningRateOptions options;
+  LearningRateScheduleOptions options;
   options.scale = 8;
   EXPECT_DOUBLE_EQ(scheduleOf(options).rate(0), 0.8);
 }
 
 // By hand: 1 / size * (epoch * (size - 1) / warmup + 1) of the scaled rate, size 8, warm-up 5.
 TEST(LearningRateSchedule, WarmsUpInFractionsOfAnEpoch) {
-  LearningRateOptions options;
+  LearningRateScheduleOptions options;
   options.scale = 8;
   options.warmUpEpochs = 5;
   const LearningRateSchedule schedule = scheduleOf(options);
@@ -50,7 +50,7 @@ TEST(LearningRateSchedule, WarmsUpInFractionsOfAnEpoch) {
 
 // The recipe of Goyal et al., section 5.1, for 8 ranks: a tenth at epochs 30, 60 and 80.
 TEST(LearningRateSchedule, FallsAtMilestones) {
-  LearningRateOptions options;
+  LearningRateScheduleOptions options;
   options.scale = 8;
   options.warmUpEpochs = 5;
   options.milestones = {30, 60, 80};
@@ -63,7 +63,7 @@ TEST(LearningRateSchedule, FallsAtMilestones) {
 
 // By hand: 0.02 + (0.4 - 0.02) * (1 + cos(pi * t)) / 2, with t = 0, 1/3, 1/2, 1 of 6 epochs.
 TEST(LearningRateSchedule, FallsAlongACosineAfterTheWarmUp) {
-  LearningRateOptions options;
+  LearningRateScheduleOptions options;
   options.scale = 4;
   options.warmUpEpochs = 2;
   options.cosineEpochs = 8;
@@ -78,7 +78,7 @@ TEST(LearningRateSchedule, FallsAlongACosineAfterTheWarmUp) {
 }
 
 TEST(LearningRateSchedule, KeepsTheProportionsOfTheGroups) {
-  LearningRateOptions options;
+  LearningRateScheduleOptions options;
   options.scale = 2;
   options.milestones = {1};
   const LearningRateSchedule schedule(std::vector<double>{0.1, 0.01}, options);
@@ -90,7 +90,7 @@ TEST(LearningRateSchedule, KeepsTheProportionsOfTheGroups) {
 }
 
 TEST(LearningRateSchedule, TakesBaseRatesOfACheckpoint) {
-  LearningRateOptions options;
+  LearningRateScheduleOptions options;
   options.scale = 2;
   LearningRateSchedule schedule = scheduleOf(options);
   schedule.setBaseRates({0.5});
@@ -101,11 +101,11 @@ TEST(LearningRateSchedule, TakesBaseRatesOfACheckpoint) {
 }
 
 TEST(LearningRateSchedule, DescribesItself) {
-  LearningRateOptions options;
+  LearningRateScheduleOptions options;
   EXPECT_EQ(scheduleOf(options).describe(), "0.1");
   options.scale = 8;
   options.warmUpEpochs = 2.5;
-  LearningRateOptions cosine = options;
+  LearningRateScheduleOptions cosine = options;
   options.milestones = {30, 60};
   EXPECT_EQ(scheduleOf(options).describe(),
             "0.1 x 8, warm-up over 2.5 epochs, x 0.1 at epochs 30, 60");
@@ -115,10 +115,10 @@ TEST(LearningRateSchedule, DescribesItself) {
 }
 
 TEST(LearningRateSchedule, RejectsInvalidOptions) {
-  const auto rejects = [](LearningRateOptions options, const std::string& message) {
+  const auto rejects = [](LearningRateScheduleOptions options, const std::string& message) {
     test::expectError(ErrorCode::kInvalidArgument, message, [&] { scheduleOf(options); });
   };
-  LearningRateOptions options;
+  LearningRateScheduleOptions options;
   options.scale = -1;
   rejects(options, "got a scale of -1.0");
   options = {};
@@ -144,7 +144,7 @@ TEST(LearningRateSchedule, SetsTheRateOfEveryGroup) {
                                torch::optim::OptimizerParamGroup({model->bias})},
                               torch::optim::SGDOptions(0.1));
   optimizer.param_groups()[1].options().set_lr(0.01);
-  LearningRateOptions options;
+  LearningRateScheduleOptions options;
   options.scale = 4;
   options.warmUpEpochs = 2;
   const LearningRateSchedule schedule(optimizer, options);

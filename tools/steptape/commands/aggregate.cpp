@@ -51,7 +51,7 @@ struct Group {
 
 /// Returns how many runs must have a tag, as aggregateRuns() counts them.
 std::size_t fewestRuns(const AggregateOptions& options) {
-  return options.minRuns == 0 ? 2 : options.minRuns;
+  return options.minRuns > 0 ? static_cast<std::size_t>(options.minRuns) : 2;
 }
 
 /// Groups the runs by their name below their path: runs with the same name are aggregated together.

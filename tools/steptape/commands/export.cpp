@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unistd.h>
@@ -43,10 +44,11 @@ bool isOnScreen(const ExportArguments& arguments) {
 }
 
 void checkArguments(const ExportArguments& arguments) {
-  if (arguments.options.fromStep > arguments.options.toStep) {
-    throw CLI::ValidationError("--from",
-                               fmt::format("got {}; expected at most --to, which is {}",
-                                           arguments.options.fromStep, arguments.options.toStep));
+  const std::optional<std::int64_t> from = arguments.options.fromStep;
+  const std::optional<std::int64_t> to = arguments.options.toStep;
+  if (from && to && *from > *to) {
+    throw CLI::ValidationError(
+        "--from", fmt::format("got {}; expected at most --to, which is {}", *from, *to));
   }
   if (arguments.layoutOption->count() > 0 && arguments.format != "csv" &&
       !isColumnar(arguments.format)) {

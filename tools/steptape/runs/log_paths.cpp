@@ -166,7 +166,7 @@ std::uint64_t totalBytes(const std::vector<RunFiles>& runs) {
 
 RunReader readRun(const RunFiles& run, Progress* progress) {
   RunReaderOptions options;
-  options.mayGrow = false;
+  options.expectGrowth = false;
   options.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   const auto report = progress->part();
   options.onProgress = report;

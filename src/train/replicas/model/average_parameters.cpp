@@ -76,7 +76,7 @@ void checkCanBeAveraged(const torch::OrderedDict<std::string, at::Tensor>& param
 }  // namespace
 
 void averageParameters(torch::nn::Module& module, Communicator& world,
-                       const AverageOptions& options) {
+                       const AverageParametersOptions& options) {
   std::vector<detail::train::NamedTensor> tensors;
   detail::train::appendTensors(module.named_parameters(), tensors);
   if (options.buffers) {

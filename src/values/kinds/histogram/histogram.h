@@ -58,7 +58,7 @@ STEPTAPE_EXPORT HistogramData computeHistogram(const TensorView& values);
 ///          element. For edges: one pass with a binary search. Other rules first copy the elements
 ///          as doubles; "fd" and "auto" then take quartiles from the copy in linear time.
 STEPTAPE_EXPORT HistogramData computeHistogram(const TensorView& values, const HistogramBins& bins,
-                                               int maxBins = 0);
+                                               std::int64_t maxBins = 0);
 
 /// Checks the caller's choice of buckets; reads no tensor.
 ///
@@ -67,7 +67,7 @@ STEPTAPE_EXPORT HistogramData computeHistogram(const TensorView& values, const H
 ///         1..kMaxCount; fewer than two edges; the first edge that is not finite or not above the
 ///         previous one; or a negative `maxBins`.
 /// @threads Thread-safe.
-STEPTAPE_EXPORT void checkHistogramBins(const HistogramBins& bins, int maxBins = 0);
+STEPTAPE_EXPORT void checkHistogramBins(const HistogramBins& bins, std::int64_t maxBins = 0);
 
 /// Checks a histogram that the caller counted.
 ///

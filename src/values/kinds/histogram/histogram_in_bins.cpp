@@ -212,7 +212,7 @@ void joinNeighbors(std::size_t maxBins, HistogramRaw* raw) {
 
 }  // namespace
 
-void detail::values::checkHistogramBins(const HistogramBins& bins, int maxBins) {
+void detail::values::checkHistogramBins(const HistogramBins& bins, std::int64_t maxBins) {
   if (const auto* rule = std::get_if<std::string>(&bins.choice())) {
     checkRule(*rule);
   } else if (const int* count = std::get_if<int>(&bins.choice())) {
@@ -227,7 +227,7 @@ void detail::values::checkHistogramBins(const HistogramBins& bins, int maxBins) 
 
 detail::values::HistogramData detail::values::computeHistogram(const TensorView& values,
                                                                const HistogramBins& bins,
-                                                               int maxBins) {
+                                                               std::int64_t maxBins) {
   detail::values::checkHistogramBins(bins, maxBins);
   const auto* rule = std::get_if<std::string>(&bins.choice());
   const bool isDefault = rule != nullptr && *rule == "tensorflow";

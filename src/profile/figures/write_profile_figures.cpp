@@ -12,7 +12,7 @@ FigureOptions describedAs(const char* description) {
 
 }  // namespace
 
-void addProfileFigures(SummaryWriter& writer, const Trace& trace, std::int64_t step) {
+void writeProfileFigures(SummaryWriter& writer, const Trace& trace, std::int64_t step) {
   writer.addFigure("profile/flame_graph", flameGraph(trace), step,
                    describedAs("What took the time of all recorded steps together. A block is as "
                                "wide as its time; below it is what it called."));
@@ -31,7 +31,7 @@ void addProfileFigures(SummaryWriter& writer, const Trace& trace, std::int64_t s
 
 void drawProfile(const Trace& trace, SummaryWriter* writer, std::int64_t step) {
   if (writer != nullptr) {
-    addProfileFigures(*writer, trace, step);
+    writeProfileFigures(*writer, trace, step);
   }
 }
 

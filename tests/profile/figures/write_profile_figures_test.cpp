@@ -38,24 +38,24 @@ std::vector<std::string> imagesOf(Log&& log) {
   return tags;
 }
 
-TEST(AddProfileFigures, LogsTheFiguresWhoseDataIsKnown) {
+TEST(WriteProfileFigures, LogsTheFiguresWhoseDataIsKnown) {
   const Trace trace = SpanChain().op("mm", 0, 10).step(3, 0, 20).memory(5, 1, 100).build();
-  EXPECT_THAT(imagesOf([&](SummaryWriter* writer) { addProfileFigures(*writer, trace, 7); }),
+  EXPECT_THAT(imagesOf([&](SummaryWriter* writer) { writeProfileFigures(*writer, trace, 7); }),
               ElementsAre("profile/flame_graph", "profile/step_breakdown", "profile/memory_curve"));
 }
 
-TEST(AddProfileFigures, LeavesOutStepsAndMemoryThatWereNotRecorded) {
+TEST(WriteProfileFigures, LeavesOutStepsAndMemoryThatWereNotRecorded) {
   const Trace trace = SpanChain().op("mm", 0, 10).build();
-  EXPECT_THAT(imagesOf([&](SummaryWriter* writer) { addProfileFigures(*writer, trace, 7); }),
+  EXPECT_THAT(imagesOf([&](SummaryWriter* writer) { writeProfileFigures(*writer, trace, 7); }),
               ElementsAre("profile/flame_graph"));
 }
 
-TEST(AddProfileFigures, SharesNoTagWithTheTablesOfATrace) {
+TEST(WriteProfileFigures, SharesNoTagWithTheTablesOfATrace) {
   const Trace trace = SpanChain().op("mm", 0, 10).step(3, 0, 20).memory(5, 1, 100).build();
   const testing::TempDir directory;
   SummaryWriter writer(directory.path());
   writeTraceSummary(writer, trace, 7);
-  addProfileFigures(writer, trace, 7);
+  writeProfileFigures(writer, trace, 7);
   ASSERT_TRUE(writer.close().ok());
   std::map<std::string, std::set<std::string>> pluginsByTag;
   for (const event::Value& value : valuesIn(directory.path())) {
