@@ -11,7 +11,7 @@
 //
 // It includes only the tensors of LibTorch, because <torch/nn/module.h> takes ten seconds to
 // compile. Include the headers of your model, such as <torch/torch.h>, yourself.
-#include "steptape/libtorch/graph.h"          // IWYU pragma: export
+#include "steptape/libtorch/module_graph.h"   // IWYU pragma: export
 #include "steptape/libtorch/op_profiler.h"    // IWYU pragma: export
 #include "steptape/libtorch/tensor_traits.h"  // IWYU pragma: export
 #include "steptape/steptape.h"                // IWYU pragma: export

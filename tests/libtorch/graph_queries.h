@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "steptape/libtorch/graph.h"
+#include "steptape/libtorch/module_graph.h"
 
 namespace steptape {
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/libtorch/graph.h"
-
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "steptape/base/status.h"
+#include "steptape/libtorch/module_graph.h"
 #include "steptape/log/summary_writer.h"
 #include "steptape/ranks/testing.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "steptape/base/status.h"
-#include "steptape/libtorch/graph.h"
+#include "steptape/libtorch/module_graph.h"
 
 #include "libtorch/graph_queries.h"
 

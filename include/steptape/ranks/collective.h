@@ -74,7 +74,7 @@ struct CollectiveOptions {
 
 namespace detail::ranks {
 
-/// The number of a collective in the state of the process; see KeptGroup.
+/// The number of a collective in the state of the process; see GroupState.
 struct CollectiveToken {
   std::uint64_t number = 0;  ///< 0: the collective is not kept.
   std::uint32_t group = 0;

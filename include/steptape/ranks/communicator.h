@@ -19,7 +19,7 @@ namespace steptape {
 namespace detail::ranks {
 class CollectiveDetails;
 class DeviceExchange;
-class KeptGroup;
+class GroupState;
 struct CollectiveCall;
 }  // namespace detail::ranks
 
@@ -244,7 +244,7 @@ class STEPTAPE_EXPORT Communicator {
   StallListener stallListener_;
   std::vector<int> jobRanks_;                                  // Empty: unknown.
   std::unique_ptr<detail::ranks::CollectiveDetails> details_;  // Null until a profiler records.
-  std::unique_ptr<detail::ranks::KeptGroup> kept_;             // Null until the first collective.
+  std::unique_ptr<detail::ranks::GroupState> kept_;            // Null until the first collective.
 };
 
 /// Returns the prefix that distinguishes the ranks' messages in one terminal: "[rank 3/8 node] ".

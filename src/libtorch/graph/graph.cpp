@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/libtorch/graph.h"
-
 #include <algorithm>
 #include <exception>
 
 #include "steptape/base/status.h"
+#include "steptape/libtorch/module_graph.h"
 
 #include "base/torch_error_text.h"
 #include "libtorch/graph/graph_measure.h"
-#include "libtorch/graph/graph_names.h"
 #include "libtorch/graph/graph_record.h"
 #include "libtorch/graph/graph_scopes.h"
 #include "libtorch/graph/graph_script.h"
 #include "libtorch/graph/model_state.h"
+#include "libtorch/graph/node_names.h"
 
 #include <ATen/TracerMode.h>
 

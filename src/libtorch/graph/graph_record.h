@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "steptape/libtorch/graph.h"
+#include "steptape/libtorch/module_graph.h"
 
 #include "libtorch/graph/graph_draft.h"
 #include "libtorch/graph/model_tree.h"

@@ -85,7 +85,7 @@ bool RunFile::keep(KeptBytes* kept) const {
          source_->read(offset_ - kHalf, last, kHalf, &got).ok() && got == kHalf;
 }
 
-bool RunFile::nextBehindDamage(std::string_view* payload) {
+bool RunFile::nextAfterDamage(std::string_view* payload) {
   for (;;) {
     if (searched_ && !passDamage()) {
       return false;

@@ -50,7 +50,7 @@ class RunFile {
   bool next(std::string_view* payload) {
     begin_ = reader_->offset();
     return (!searched_ && reader_->next(payload) == ReadOutcome::kRecord) ||
-           nextBehindDamage(payload);
+           nextAfterDamage(payload);
   }
 
   /// Returns the start of the record that next() returned.
@@ -94,7 +94,7 @@ class RunFile {
   static std::optional<Stamp> stampOf(const std::string& path);
   bool holdsWhatWasRead() const;
   bool keep(KeptBytes* kept) const;
-  bool nextBehindDamage(std::string_view* payload);
+  bool nextAfterDamage(std::string_view* payload);
   Status isCompressed() const;
   bool passDamage();
   void addPassed(Damage damage);

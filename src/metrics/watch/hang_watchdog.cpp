@@ -173,7 +173,8 @@ class HangWatchdog::Watch {
     sight.phase = progress.phase;
     sight.activity = progress.activity;
     sight.usualStep = progress.medianStep;
-    sight.counts = !isPaused_.load(std::memory_order_relaxed) && !detail::process::isTraced();
+    sight.counts =
+        !isPaused_.load(std::memory_order_relaxed) && !detail::process::isBeingDebugged();
     return sight;
   }
 

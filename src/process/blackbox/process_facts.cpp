@@ -118,7 +118,7 @@ std::string commandLine() {
   return text;
 }
 
-bool isTraced() {
+bool isBeingDebugged() {
   return base::numberAfter(textOfFile("/proc/self/status"), "TracerPid:").value_or(0) > 0;
 }
 

@@ -28,7 +28,7 @@ JobFacts jobFacts();
 std::string commandLine();
 
 /// Returns whether a debugger holds this process.
-STEPTAPE_EXPORT bool isTraced();
+STEPTAPE_EXPORT bool isBeingDebugged();
 
 /// Measures the memory of this process and of its control group: of the group around it that has
 /// the lowest limit, which a scheduler may set for the step or for the job.

@@ -97,9 +97,9 @@ void ProfileOutput::process(const FinishedWindow& window, const TraceOrigin& ori
 /// Returns the trace; empty if it is not requested.
 std::optional<Trace> ProfileOutput::traceOf(const FinishedWindow& window,
                                             const TraceOrigin& origin) const {
-  const bool isAskedFor = ownWriter_ || options_.writer != nullptr || wantsFiles() ||
+  const bool wantsTrace = ownWriter_ || options_.writer != nullptr || wantsFiles() ||
                           options_.onTrace || exchange_ != nullptr;
-  if (!isAskedFor || options_.maxTraceSpans == 0) {
+  if (!wantsTrace || options_.maxTraceSpans == 0) {
     return std::nullopt;
   }
   Trace trace = window.records.build(window.endTicks, window.converter, origin,

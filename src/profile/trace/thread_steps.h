@@ -37,17 +37,17 @@ class ThreadSteps {
   /// Times mostly increase, so the previous result is likely to be right.
   const TraceStep* lastBefore(std::int64_t time) {
     const auto isBefore = [time](const TraceStep& step) { return step.start < time; };
-    const bool isKnown = (behind_ == 0 || isBefore(steps_[behind_ - 1])) &&
-                         (behind_ == steps_.size() || !isBefore(steps_[behind_]));
+    const bool isKnown = (stepsBefore_ == 0 || isBefore(steps_[stepsBefore_ - 1])) &&
+                         (stepsBefore_ == steps_.size() || !isBefore(steps_[stepsBefore_]));
     if (!isKnown) {
-      behind_ = static_cast<std::size_t>(
+      stepsBefore_ = static_cast<std::size_t>(
           std::partition_point(steps_.begin(), steps_.end(), isBefore) - steps_.begin());
     }
-    return behind_ == 0 ? nullptr : &steps_[behind_ - 1];
+    return stepsBefore_ == 0 ? nullptr : &steps_[stepsBefore_ - 1];
   }
 
   std::vector<TraceStep> steps_;
-  std::size_t behind_ = 0;  // the first step after the time
+  std::size_t stepsBefore_ = 0;  // the time: the index of the first step after it
 };
 
 }  // namespace steptape::detail::profile

@@ -7,8 +7,8 @@
 
 #include "ranks/c10d/gloo_transport.h"
 #include "ranks/c10d/store_transport.h"
+#include "ranks/communicator/group_split.h"
 #include "ranks/communicator/posix_node_memory.h"
-#include "ranks/communicator/split_wishes.h"
 #include "ranks/engine/node_transport.h"
 #include "ranks/engine/stuck.h"
 

@@ -3,7 +3,7 @@
 
 #include <exception>
 
-#include "ranks/communicator/kept_collective.h"
+#include "ranks/communicator/collective_state.h"
 
 namespace steptape {
 

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "ranks/communicator/kept_collective.h"
+#include "ranks/communicator/collective_state.h"
 
 namespace steptape::detail::ranks {
 namespace {

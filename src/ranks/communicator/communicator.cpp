@@ -10,8 +10,8 @@
 #include "base/got_expected.h"
 #include "base/text.h"
 #include "ranks/communicator/collective_details.h"
+#include "ranks/communicator/collective_state.h"
 #include "ranks/communicator/device_exchange.h"
-#include "ranks/communicator/kept_collective.h"
 #include "ranks/communicator/private_node_memory.h"
 
 namespace steptape {

@@ -10,9 +10,9 @@
 #include "ranks/communicator/collective_call.h"
 #include "ranks/communicator/collective_details.h"
 #include "ranks/communicator/collective_span.h"
+#include "ranks/communicator/collective_state.h"
 #include "ranks/communicator/grouped_elements.h"
-#include "ranks/communicator/kept_collective.h"
-#include "ranks/communicator/run_alone.h"
+#include "ranks/communicator/single_rank.h"
 
 namespace steptape {
 
@@ -67,7 +67,7 @@ std::unique_ptr<PendingCollective> Communicator::begin(const CollectiveCall& cal
 
 void Communicator::run(const CollectiveCall& call) {
   detail::ranks::CollectiveSpan span(detailsWhileRecording(), call);
-  detail::ranks::KeptCollective kept(noteStart(call, true));
+  detail::ranks::CollectiveState kept(noteStart(call, true));
   if (const std::unique_ptr<PendingCollective> pending = begin(call)) {
     span.waitFor(*pending, kept.token());
   }
@@ -76,7 +76,7 @@ void Communicator::run(const CollectiveCall& call) {
 }
 
 CollectiveHandle Communicator::post(const CollectiveCall& call) {
-  detail::ranks::KeptCollective kept(noteStart(call, false));
+  detail::ranks::CollectiveState kept(noteStart(call, false));
   detail::ranks::CollectiveDetails* const details = detailsWhileRecording();
   std::unique_ptr<PendingCollective> pending;
   if (details == nullptr) {
@@ -103,7 +103,7 @@ detail::ranks::CollectiveToken Communicator::noteStart(const CollectiveCall& cal
   }
   if (!kept_) {
     try {
-      kept_ = std::make_unique<detail::ranks::KeptGroup>(rank(), size(), jobRanks_);
+      kept_ = std::make_unique<detail::ranks::GroupState>(rank(), size(), jobRanks_);
     } catch (const std::bad_alloc&) {
       return {};
     }

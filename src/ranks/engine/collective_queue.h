@@ -36,7 +36,7 @@ class QueuedCollective {
 
   /// Returns whether every rank is known to have arrived: after a comparison, all ranks have
   /// started it.
-  bool haveAllCome() const { return hasEnded_ || (call_.compareRanks && comparison_.isDecided()); }
+  bool allArrived() const { return hasEnded_ || (call_.compareRanks && comparison_.isDecided()); }
   bool isDecided() const { return hasEnded_ || !call_.compareRanks || comparison_.isDecided(); }
   bool hasPostedAll() const { return hasPostedAll_; }
   bool hasEnded() const { return hasEnded_; }

@@ -33,7 +33,7 @@ class EngineCollective final : public PendingCollective {
   using Clock = std::chrono::steady_clock;
 
   bool hasEnded();
-  bool haveRanksCome() { return hasEnded() || collective_->haveAllCome(); }
+  bool haveRanksCome() { return hasEnded() || collective_->allArrived(); }
   void advance();
   template <typename Condition>
   void waitUntil(const Condition& condition);

@@ -10,8 +10,8 @@
 #include "steptape/base/status.h"
 
 #include "process/blackbox/state_page.h"
+#include "ranks/communicator/group_split.h"
 #include "ranks/communicator/posix_node_memory.h"
-#include "ranks/communicator/split_wishes.h"
 #include "ranks/engine/engine.h"
 #include "ranks/engine/stuck.h"
 #include "ranks/mpi/find_nodes.h"

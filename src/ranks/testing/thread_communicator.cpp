@@ -7,8 +7,8 @@
 #include "ranks/communicator/agreed_node_memory.h"
 #include "ranks/communicator/collective_call.h"
 #include "ranks/communicator/group_map.h"
+#include "ranks/communicator/group_split.h"
 #include "ranks/communicator/private_node_memory.h"
-#include "ranks/communicator/split_wishes.h"
 #include "ranks/testing/thread_collective.h"
 #include "ranks/testing/thread_group.h"
 

@@ -14,7 +14,7 @@
 #include "train/checkpoint/random_state.h"
 #include "train/replicas/model/named_tensors.h"
 #include "train/replicas/model/optimizer_archive.h"
-#include "train/replicas/model/rank_outcome.h"
+#include "train/replicas/model/rank_failures.h"
 
 #include <ATen/Context.h>
 #include <torch/nn/module.h>

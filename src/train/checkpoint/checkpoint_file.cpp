@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/whole_file.h"
-#include "train/replicas/model/rank_outcome.h"
+#include "train/replicas/model/rank_failures.h"
 
 namespace steptape::detail::train {
 

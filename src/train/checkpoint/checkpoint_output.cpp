@@ -13,7 +13,7 @@
 #include "base/whole_file.h"
 #include "train/checkpoint/checkpoint_directory.h"
 #include "train/checkpoint/random_state.h"
-#include "train/replicas/model/rank_outcome.h"
+#include "train/replicas/model/rank_failures.h"
 
 namespace steptape::detail::train {
 namespace {

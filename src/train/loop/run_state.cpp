@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "train/replicas/model/rank_outcome.h"
+#include "train/replicas/model/rank_failures.h"
 
 namespace steptape::detail::train {
 RunState::RunState(TrainerParts& parts)

@@ -123,7 +123,7 @@ class LayoutSearch {
     const double distance = length * std::abs(range.fraction(1) - range.fraction(0));
     const double height = canvas_->lineHeight(kTickSize);
     AxisMarks marks;
-    marks.areNames = true;
+    marks.hasCategories = true;
     const double room = distance - pixels(kTickSize) / 2;
     marks.areTilted = isX && std::any_of(all.begin(), all.end(), [&](const std::string& name) {
                         return width({name, ""}) > room;
@@ -141,14 +141,14 @@ class LayoutSearch {
   }
 
   double xMarksHeight() {
-    const double gap = pixels(layout_.x.areNames ? kTickGap : kTickLength + kTickGap);
+    const double gap = pixels(layout_.x.hasCategories ? kTickGap : kTickLength + kTickGap);
     return gap + (layout_.x.areTilted ? kSin45 * (widest(layout_.x.ticks) + pixels(kTickSize))
                                       : canvas_->lineHeight(kTickSize));
   }
 
   double yMarksWidth() {
     return widest(layout_.y.ticks) +
-           pixels(layout_.y.areNames ? 2 * kTickGap : kTickLength + kTickGap);
+           pixels(layout_.y.hasCategories ? 2 * kTickGap : kTickLength + kTickGap);
   }
 
   double labelHeight(const std::string& label) const {

@@ -12,8 +12,8 @@ namespace steptape::figure {
 /// One axis with its marks.
 struct AxisMarks {
   Ticks ticks;
-  bool areNames = false;   ///< Categories instead of numbers.
-  bool areTilted = false;  ///< Drawn at 45 degrees, because they are too wide.
+  bool hasCategories = false;  ///< Categories instead of numbers.
+  bool areTilted = false;      ///< Drawn at 45 degrees, because they are too wide.
 };
 
 /// The requirements of the plots of a figure, before layout.

@@ -36,13 +36,13 @@ Contents contentsOf(const FigureModel& model, const Drawings& drawings) {
 
 void drawGrid(const Layout& layout, Canvas* canvas) {
   const Frame& frame = layout.frame;
-  if (!layout.x.areNames) {
+  if (!layout.x.hasCategories) {
     for (const Tick& tick : layout.x.ticks.major) {
       const double x = frame.pixelX(tick.value);
       canvas->strokeCrisply({x, frame.area.top}, {x, frame.area.bottom()}, kGridStroke);
     }
   }
-  if (!layout.y.areNames) {
+  if (!layout.y.hasCategories) {
     for (const Tick& tick : layout.y.ticks.major) {
       const double y = frame.pixelY(tick.value);
       canvas->strokeCrisply({frame.area.left, y}, {frame.area.right(), y}, kGridStroke);
@@ -58,14 +58,14 @@ void drawXAxis(const Layout& layout, Canvas* canvas) {
   style.size = kTickSize;
   style.anchor = layout.x.areTilted ? TextAnchor::kRight : TextAnchor::kCenter;
   style.angle = layout.x.areTilted ? kPi / 4 : 0;
-  const double gap = (layout.x.areNames ? 0 : kTickLength) + kTickGap;
+  const double gap = (layout.x.hasCategories ? 0 : kTickLength) + kTickGap;
   // A tilted name ends a little below its position; other names are centered on it.
   const double textY =
       foot + gap * scale +
       (layout.x.areTilted ? kTickSize * scale / 3 : canvas->lineHeight(kTickSize) / 2);
   for (const Tick& tick : layout.x.ticks.major) {
     const double x = frame.pixelX(tick.value);
-    if (!layout.x.areNames) {
+    if (!layout.x.hasCategories) {
       canvas->strokeCrisply({x, foot}, {x, foot + kTickLength * scale}, kAxisStroke);
     }
     canvas->text(tick.label, {x, textY}, style);
@@ -77,16 +77,16 @@ void drawXAxis(const Layout& layout, Canvas* canvas) {
 }
 
 /// Draws the marks of a vertical axis at `x`, to the left if `side` is -1, to the right if it is 1.
-void drawVerticalMarks(const Ticks& ticks, bool areNames, const Frame& frame, double x, int side,
-                       Canvas* canvas) {
+void drawVerticalMarks(const Ticks& ticks, bool hasCategories, const Frame& frame, double x,
+                       int side, Canvas* canvas) {
   const double scale = side * frame.pixelsPerPoint;
   TextStyle style;
   style.size = kTickSize;
   style.anchor = side < 0 ? TextAnchor::kRight : TextAnchor::kLeft;
-  const double gap = areNames ? 2 * kTickGap : kTickLength + kTickGap;
+  const double gap = hasCategories ? 2 * kTickGap : kTickLength + kTickGap;
   for (const Tick& tick : ticks.major) {
     const double y = frame.pixelY(tick.value);
-    if (!areNames) {
+    if (!hasCategories) {
       canvas->strokeCrisply({x, y}, {x + kTickLength * scale, y}, kAxisStroke);
     }
     canvas->text(tick.label, {x + gap * scale, y}, style);
@@ -163,7 +163,7 @@ void drawAxes(const Contents& contents, const Layout& layout, Canvas* canvas) {
     canvas->strokeCrisply({area.left, area.bottom()}, {area.right(), area.bottom()}, kAxisStroke);
   }
   drawXAxis(layout, canvas);
-  drawVerticalMarks(layout.y.ticks, layout.y.areNames, layout.frame, area.left, -1, canvas);
+  drawVerticalMarks(layout.y.ticks, layout.y.hasCategories, layout.frame, area.left, -1, canvas);
   if (contents.colorbar != nullptr) {
     drawColorbar(*contents.colorbar, layout, canvas);
   }

@@ -228,7 +228,7 @@ void forEachTime(Trace* trace, Visit visit) {
 }
 
 template <typename T>
-void moveBehind(std::vector<T>* from, std::vector<T>* to) {
+void appendAll(std::vector<T>* from, std::vector<T>* to) {
   std::move(from->begin(), from->end(), std::back_inserter(*to));
 }
 
@@ -277,7 +277,7 @@ void moveRows(ChromeContents* contents, const std::vector<std::size_t>& hosts, s
     if (isNew) {
       trace->threads.push_back(std::move(row.thread));
     } else {
-      moveBehind(&row.thread.spans, &trace->threads[place->second].spans);
+      appendAll(&row.thread.spans, &trace->threads[place->second].spans);
       nestSpans(&trace->threads[place->second].spans);
     }
   }
@@ -295,9 +295,9 @@ Trace takeTrace(std::vector<Process>* processes, const std::vector<std::size_t>&
   Trace trace = std::move((*processes)[host].trace);
   for (std::size_t p = 0; p < processes->size(); ++p) {
     if (hosts[p] == host && p != host) {
-      moveBehind(&(*processes)[p].trace.steps, &trace.steps);
-      moveBehind(&(*processes)[p].trace.memory, &trace.memory);
-      moveBehind(&(*processes)[p].trace.counters, &trace.counters);
+      appendAll(&(*processes)[p].trace.steps, &trace.steps);
+      appendAll(&(*processes)[p].trace.memory, &trace.memory);
+      appendAll(&(*processes)[p].trace.counters, &trace.counters);
     }
   }
   return trace;

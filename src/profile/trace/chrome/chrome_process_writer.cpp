@@ -41,16 +41,16 @@ bool comesFirst(const TraceStep& step, const TraceSpan& span) {
 }
 
 /// The events about the memory of one device.
-struct MemoryPhrases {
-  MemoryPhrases(int type, int index, std::int64_t processId)
+struct MemoryTexts {
+  MemoryTexts(int type, int index, std::int64_t processId)
       : event(kBegin + "\"[memory]\",\"cat\":\"cpu_instant_event\",\"args\":{\"Device Type\":" +
               std::to_string(type) + ",\"Device Id\":" + std::to_string(index) + ",\"Addr\":"),
         counter(kBegin + base::jsonString("memory of " + deviceName(type, index)) + ",\"cat\":\"" +
                 kMemoryCategory + "\",\"ph\":\"C\"," + whereText(processId, 0) +
                 ",\"args\":{\"allocated\":") {}
 
-  Phrase event;
-  Phrase counter;
+  RepeatedText event;
+  RepeatedText counter;
 };
 
 }  // namespace
@@ -67,7 +67,7 @@ ChromeProcessWriter::Row::Row(const std::string& where, const std::string& lastA
 
 ChromeProcessWriter::ChromeProcessWriter(const Trace& trace, std::string name,
                                          std::int64_t processId, ChromeFileState* file,
-                                         PhraseText* text)
+                                         TraceText* text)
     : trace_(trace),
       name_(std::move(name)),
       processId_(processId),
@@ -274,8 +274,8 @@ std::int64_t ChromeProcessWriter::externalIdOf(const TraceSpan& span) {
   return id;
 }
 
-void ChromeProcessWriter::writeArrow(const TraceLink& link, Phrase Row::*begin, Phrase Row::*end,
-                                     std::int64_t id) {
+void ChromeProcessWriter::writeArrow(const TraceLink& link, RepeatedText Row::*begin,
+                                     RepeatedText Row::*end, std::int64_t id) {
   const TraceSpan& from = trace_.threads[link.fromThread].spans[link.fromSpan];
   const TraceSpan& to = trace_.threads[link.toThread].spans[link.toSpan];
   if (!isSlice(link.fromThread, from) || !isSlice(link.toThread, to)) {
@@ -304,17 +304,17 @@ void ChromeProcessWriter::writeFlows() {
 }
 
 void ChromeProcessWriter::writeMemory() {
-  std::map<std::pair<int, int>, MemoryPhrases> devices;
-  Phrase bytes(",\"Bytes\":");
-  Phrase allocated(",\"Total Allocated\":");
-  Phrase reserved(",\"Total Reserved\":");
-  Phrase reservedCount(",\"reserved\":");
-  Phrase endOfCounter("},\"ts\":");
+  std::map<std::pair<int, int>, MemoryTexts> devices;
+  RepeatedText bytes(",\"Bytes\":");
+  RepeatedText allocated(",\"Total Allocated\":");
+  RepeatedText reserved(",\"Total Reserved\":");
+  RepeatedText reservedCount(",\"reserved\":");
+  RepeatedText endOfCounter("},\"ts\":");
   for (const TraceMemoryEvent& event : trace_.memory) {
-    MemoryPhrases& device = devices
-                                .try_emplace({event.deviceType, event.deviceIndex},
-                                             event.deviceType, event.deviceIndex, processId_)
-                                .first->second;
+    MemoryTexts& device = devices
+                              .try_emplace({event.deviceType, event.deviceIndex}, event.deviceType,
+                                           event.deviceIndex, processId_)
+                              .first->second;
     text_->append(&device.event);
     text_->appendInteger(static_cast<std::int64_t>(event.address));
     text_->append(&bytes);
@@ -338,10 +338,10 @@ void ChromeProcessWriter::writeMemory() {
 }
 
 void ChromeProcessWriter::writeCounters() {
-  Phrase end("},\"ts\":");
+  RepeatedText end("},\"ts\":");
   for (const TraceCounter& counter : trace_.counters) {
-    Phrase begin(kBegin + base::jsonString(counter.name) + ",\"ph\":\"C\"," +
-                 whereText(processId_, 0) + ",\"args\":{\"value\":");
+    RepeatedText begin(kBegin + base::jsonString(counter.name) + ",\"ph\":\"C\"," +
+                       whereText(processId_, 0) + ",\"args\":{\"value\":");
     for (const auto& [time, value] : counter.points) {
       if (!std::isfinite(value)) {
         continue;  // a gap in the curve

@@ -11,8 +11,8 @@
 
 #include "steptape/profile/trace.h"
 
-#include "profile/trace/text/phrase_text.h"
-#include "profile/trace/text/span_phrases.h"
+#include "profile/trace/text/span_texts.h"
+#include "profile/trace/text/trace_text.h"
 #include "profile/trace/thread_steps.h"
 
 namespace steptape::detail::profile {
@@ -30,12 +30,12 @@ struct ChromeFileState {
 /// Writes the events of one process.
 ///
 /// The next event closes an event: each starts with the brace that ends the previous one, so that
-/// the brace becomes part of a phrase. REQUIRES: an open event precedes; leaves one open.
+/// the brace becomes part of a repeated text. REQUIRES: an open event precedes; leaves one open.
 class ChromeProcessWriter {
  public:
   /// @param name As viewers show it; see fileProcessNames().
   ChromeProcessWriter(const Trace& trace, std::string name, std::int64_t processId,
-                      ChromeFileState* file, PhraseText* text);
+                      ChromeFileState* file, TraceText* text);
 
   void write();
 
@@ -46,14 +46,14 @@ class ChromeProcessWriter {
     /// @param lastArguments Arguments of each span, such as `,"device":0,"stream":7`; may be empty.
     Row(const std::string& where, const std::string& lastArguments);
 
-    Phrase slice;
-    Phrase asyncBegin;
-    Phrase asyncEnd;
-    Phrase flowBegin;
-    Phrase flowEnd;
-    Phrase launchBegin;
-    Phrase launchEnd;
-    Phrase memory;
+    RepeatedText slice;
+    RepeatedText asyncBegin;
+    RepeatedText asyncEnd;
+    RepeatedText flowBegin;
+    RepeatedText flowEnd;
+    RepeatedText launchBegin;
+    RepeatedText launchEnd;
+    RepeatedText memory;
   };
 
   /// An operator that is open while its thread is written.
@@ -72,7 +72,8 @@ class ChromeProcessWriter {
   void writeSpan(const TraceSpan& span, bool isSlice, Row* row);
   std::int64_t externalIdOf(const TraceSpan& span);
   void writeFlows();
-  void writeArrow(const TraceLink& link, Phrase Row::*begin, Phrase Row::*end, std::int64_t id);
+  void writeArrow(const TraceLink& link, RepeatedText Row::*begin, RepeatedText Row::*end,
+                  std::int64_t id);
   void writeMemory();
   void writeCounters();
   void writeEnd();
@@ -88,11 +89,11 @@ class ChromeProcessWriter {
   const std::int64_t processId_;
   const std::int64_t offset_;  // of the trace's times in the file
   ChromeFileState* const file_;
-  PhraseText* const text_;
-  SpanPhrases spans_;
+  TraceText* const text_;
+  SpanTexts spans_;
   std::vector<ThreadSteps> steps_;  // of each thread
   std::vector<Row> rows_;           // of each thread
-  Phrase sequence_, forwardThread_, value_, correlation_, throughput_, overlap_, time_,
+  RepeatedText sequence_, forwardThread_, value_, correlation_, throughput_, overlap_, time_,
       timeOfAsync_, duration_;
   std::vector<OpenOperator> openOperators_;                    // the outermost first
   std::unordered_map<std::uint32_t, std::int64_t> launchers_;  // "External id" by correlation

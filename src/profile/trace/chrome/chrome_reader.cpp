@@ -59,7 +59,7 @@ std::int64_t timeOr0(std::optional<std::int64_t> nanos) {
 }
 
 /// Returns the number after `prefix`, if `text` consists of only these.
-std::optional<std::int64_t> numberBehind(std::string_view prefix, std::string_view text) {
+std::optional<std::int64_t> numberAfter(std::string_view prefix, std::string_view text) {
   std::int64_t number = 0;
   const char* const end = text.data() + text.size();
   if (!detail::base::startsWith(text, prefix) ||
@@ -243,7 +243,7 @@ void ContentsReader::takeMetadata(const ChromeEvent& event) {
   if (name == "process_name") {
     process.trace.processName = textArgument(event, "name");
   } else if (name == "process_labels") {
-    if (const auto device = deviceOf(numberBehind("GPU ", textArgument(event, "labels")))) {
+    if (const auto device = deviceOf(numberAfter("GPU ", textArgument(event, "labels")))) {
       process.device = device;
     }
   } else if (name == detail::profile::kDeviceFacts) {
@@ -320,7 +320,7 @@ bool ContentsReader::takeSlice(const ChromeEvent& event, std::int64_t time) {
     contents_.window = {time, *duration};
     return true;
   }
-  const auto step = numberBehind(detail::profile::kStepPrefix, event.name.text);
+  const auto step = numberAfter(detail::profile::kStepPrefix, event.name.text);
   if (step && event.category.text == detail::profile::kUserCategory &&
       event.argument("kind") == nullptr) {
     addStep(event, {*step, time, *duration, 0});

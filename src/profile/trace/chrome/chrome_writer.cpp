@@ -12,7 +12,7 @@
 #include "profile/trace/chrome/chrome_process_writer.h"
 #include "profile/trace/chrome/chrome_trace.h"
 #include "profile/trace/chrome/json_check.h"
-#include "profile/trace/text/phrase_text.h"
+#include "profile/trace/text/trace_text.h"
 #include "profile/trace/trace_file.h"
 
 namespace steptape {
@@ -23,7 +23,7 @@ using detail::profile::ChromeFileState;
 using detail::profile::ChromeProcessWriter;
 using detail::profile::fileBaseNanos;
 using detail::profile::fileProcessIds;
-using detail::profile::PhraseText;
+using detail::profile::TraceText;
 
 /// Returns the members of the file's object, which describe the first process, because tools that
 /// read them support only one process.
@@ -55,7 +55,7 @@ std::string headText(const std::string& path, ArrayView<const Trace> processes,
          ",\n  \"traceName\": " + jsonString(path) + ",\n  \"traceEvents\": [\n";
 }
 
-void writeEvents(const std::string& path, ArrayView<const Trace> processes, PhraseText* text) {
+void writeEvents(const std::string& path, ArrayView<const Trace> processes, TraceText* text) {
   ChromeFileState file;
   file.baseNanos = fileBaseNanos(processes);
   text->append(headText(path, processes, file.baseNanos));
@@ -83,7 +83,7 @@ Status detail::profile::writeChromeTrace(const std::string& path, ArrayView<cons
   if (Status status = file.open(); !status.ok()) {
     return status;
   }
-  PhraseText text(&file, options.compress);
+  TraceText text(&file, options.compress);
   writeEvents(path, processes, &text);
   text.finish();
   if (Status status = file.finish(); !status.ok()) {

@@ -25,7 +25,7 @@ std::string perfettoEventHead(std::string_view packetHead, std::string_view even
 
 void PerfettoEventForm::append(std::string_view lastFields, std::int64_t unixNanos) {
   const VarintBytes time(sequence_->advance(unixNanos));
-  PhraseText* const text = sequence_->text();
+  TraceText* const text = sequence_->text();
   text->append(headFor(lastFields.size(), time.size()));
   if (!lastFields.empty()) {
     text->append(lastFields);
@@ -34,7 +34,7 @@ void PerfettoEventForm::append(std::string_view lastFields, std::int64_t unixNan
   text->append(time.view());
 }
 
-Phrase* PerfettoEventForm::headFor(std::size_t lastBytes, std::size_t timeBytes) {
+RepeatedText* PerfettoEventForm::headFor(std::size_t lastBytes, std::size_t timeBytes) {
   for (Variant& variant : variants_) {
     if (variant.lastBytes == lastBytes && variant.timeBytes == timeBytes) {
       return &variant.head;
@@ -42,7 +42,7 @@ Phrase* PerfettoEventForm::headFor(std::size_t lastBytes, std::size_t timeBytes)
   }
   variants_.push_back(
       {lastBytes, timeBytes,
-       Phrase(perfettoEventHead(sequence_->head(), fields_, lastBytes, timeBytes))});
+       RepeatedText(perfettoEventHead(sequence_->head(), fields_, lastBytes, timeBytes))});
   return &variants_.back().head;
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "profile/trace/perfetto/perfetto_sequence.h"
-#include "profile/trace/text/phrase_text.h"
+#include "profile/trace/text/trace_text.h"
 
 namespace steptape::detail::profile {
 
@@ -60,9 +60,9 @@ class PerfettoEventForm {
   struct Variant {
     std::size_t lastBytes;
     std::size_t timeBytes;
-    Phrase head;
+    RepeatedText head;
   };
-  Phrase* headFor(std::size_t lastBytes, std::size_t timeBytes);
+  RepeatedText* headFor(std::size_t lastBytes, std::size_t timeBytes);
 
   std::string fields_;
   PerfettoSequence* sequence_;

@@ -33,7 +33,7 @@ std::string counterFields(std::uint64_t track) {
 class MemoryWriter {
  public:
   MemoryWriter(std::uint64_t processTrack, const std::vector<std::uint64_t>& threadTracks,
-               std::int64_t originNanos, PerfettoFileState* file, PhraseText* text)
+               std::int64_t originNanos, PerfettoFileState* file, TraceText* text)
       : processTrack_(processTrack),
         threadTracks_(threadTracks),
         origin_(originNanos),
@@ -114,7 +114,7 @@ class MemoryWriter {
 
 void writePerfettoMemory(const Trace& trace, std::uint64_t processTrack,
                          const std::vector<std::uint64_t>& threadTracks, PerfettoFileState* file,
-                         PhraseText* text) {
+                         TraceText* text) {
   if (trace.memory.empty()) {
     return;
   }

@@ -7,7 +7,7 @@
 #include "steptape/profile/trace.h"
 
 #include "profile/trace/perfetto/perfetto_sequence.h"
-#include "profile/trace/text/phrase_text.h"
+#include "profile/trace/text/trace_text.h"
 
 namespace steptape::detail::profile {
 
@@ -15,6 +15,6 @@ namespace steptape::detail::profile {
 /// the device has allocated and reserved after it as counters of the process.
 void writePerfettoMemory(const Trace& trace, std::uint64_t processTrack,
                          const std::vector<std::uint64_t>& threadTracks, PerfettoFileState* file,
-                         PhraseText* text);
+                         TraceText* text);
 
 }  // namespace steptape::detail::profile

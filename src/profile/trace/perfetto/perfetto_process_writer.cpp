@@ -71,7 +71,7 @@ std::string processFacts(const Trace& trace, PerfettoNames* names) {
 
 PerfettoProcessWriter::PerfettoProcessWriter(const Trace& trace, std::string name,
                                              std::int64_t processId, PerfettoFileState* file,
-                                             PhraseText* text)
+                                             TraceText* text)
     : trace_(trace),
       name_(std::move(name)),
       processId_(processId),

@@ -11,7 +11,7 @@
 
 #include "profile/trace/perfetto/perfetto_sequence.h"
 #include "profile/trace/perfetto/perfetto_slices.h"
-#include "profile/trace/text/phrase_text.h"
+#include "profile/trace/text/trace_text.h"
 
 namespace steptape::detail::profile {
 
@@ -28,7 +28,7 @@ class PerfettoProcessWriter {
  public:
   /// @param name As viewers show it; see fileProcessNames().
   PerfettoProcessWriter(const Trace& trace, std::string name, std::int64_t processId,
-                        PerfettoFileState* file, PhraseText* text);
+                        PerfettoFileState* file, TraceText* text);
 
   void write();
 
@@ -52,7 +52,7 @@ class PerfettoProcessWriter {
   const std::string name_;
   const std::int64_t processId_;
   PerfettoFileState* const file_;
-  PhraseText* const text_;
+  TraceText* const text_;
   std::uint64_t processTrack_;
   std::map<int, std::uint64_t> deviceTracks_;
   std::vector<std::uint64_t> threadTracks_;

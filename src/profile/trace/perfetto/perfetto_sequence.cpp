@@ -51,7 +51,7 @@ std::string sequencePart(std::uint64_t id, std::uint64_t flags) {
 
 }  // namespace
 
-void appendPerfettoPacket(std::string_view fields, PhraseText* text) {
+void appendPerfettoPacket(std::string_view fields, TraceText* text) {
   std::string head;
   events::appendFieldKey(&head, perfetto::kTracePacket, events::WireType::kLengthDelimited);
   events::appendVarint(&head, fields.size());
@@ -60,7 +60,7 @@ void appendPerfettoPacket(std::string_view fields, PhraseText* text) {
 }
 
 PerfettoSequence::PerfettoSequence(std::uint64_t track, std::string_view descriptor,
-                                   PerfettoFileState* file, PhraseText* text)
+                                   PerfettoFileState* file, TraceText* text)
     : text_(text), last_(file->baseNanos) {
   const std::uint64_t id = ++file->lastSequence;
   head_ = sequencePart(id, packet::kNeedsState);

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "profile/trace/perfetto/perfetto_names.h"
-#include "profile/trace/text/phrase_text.h"
+#include "profile/trace/text/trace_text.h"
 
 namespace steptape::detail::profile {
 
@@ -22,7 +22,7 @@ struct PerfettoFileState {
 };
 
 /// Writes a packet. `fields` are those of TracePacket.
-void appendPerfettoPacket(std::string_view fields, PhraseText* text);
+void appendPerfettoPacket(std::string_view fields, TraceText* text);
 
 /// Packets whose times are relative to each other and which share interned names.
 ///
@@ -34,7 +34,7 @@ class PerfettoSequence {
   /// @param track      The track of events that name none.
   /// @param descriptor What to say of the track, a TrackDescriptor; may be empty.
   PerfettoSequence(std::uint64_t track, std::string_view descriptor, PerfettoFileState* file,
-                   PhraseText* text);
+                   TraceText* text);
 
   /// Writes a TrackEvent.
   /// @param unixNanos Not before that of the previous event.
@@ -51,7 +51,7 @@ class PerfettoSequence {
 
   /// The fields with which each packet of this sequence begins.
   const std::string& head() const { return head_; }
-  PhraseText* text() const { return text_; }
+  TraceText* text() const { return text_; }
 
   /// How much later than the previous event this one is; 0 if it is earlier.
   std::uint64_t advance(std::int64_t unixNanos) {
@@ -64,7 +64,7 @@ class PerfettoSequence {
   }
 
  private:
-  PhraseText* const text_;
+  TraceText* const text_;
   void writeNames();
 
   std::string head_;

@@ -21,7 +21,7 @@ namespace event = perfetto::event;
 namespace interned = perfetto::interned;
 
 /// A trace whose spans all differ takes no more memory than this.
-constexpr std::size_t kMaxPhraseBytes = std::size_t{8} << 20;
+constexpr std::size_t kMaxRepeatedBytes = std::size_t{8} << 20;
 
 /// The key of a field with a number of 16 to 2047.
 constexpr std::array<char, 2> longKey(std::uint32_t field, events::WireType type) {
@@ -100,7 +100,7 @@ struct PerfettoSlices::Numbers {
     size = static_cast<std::size_t>(out - bytes.data());
   }
 
-  /// Equal for spans of the same name and details whose phrases are equal.
+  /// Equal for spans of the same name and details whose repeated texts are equal.
   std::uint32_t key() const {
     return static_cast<std::uint32_t>(timeBytes | sequenceBytes << 4 | eventBytes << 8) |
            std::uint32_t{forwardThread} << 16;
@@ -131,9 +131,9 @@ void PerfettoSlices::begin(const TraceSpan& span, PerfettoFlow flow, std::uint64
   const bool isBackward = trace_.names[span.name].kind == SpanKind::kBackward;
   const Numbers numbers(span, isBackward, valueName_, correlationName_, flow, track,
                         sequence_->advance(trace_.originNanos + span.start));
-  Phrase* const phrase = phraseOf(span, numbers);
+  RepeatedText* const repeated = repeatedTextOf(span, numbers);
   sequence_->writeNewNames();
-  text_->append(phrase);
+  text_->append(repeated);
   text_->append({numbers.bytes.data(), numbers.size});
 }
 
@@ -146,7 +146,7 @@ void PerfettoSlices::end(std::int64_t time, std::uint64_t track) {
   end_.append({}, trace_.originNanos + time);
 }
 
-Phrase* PerfettoSlices::phraseOf(const TraceSpan& span, const Numbers& numbers) {
+RepeatedText* PerfettoSlices::repeatedTextOf(const TraceSpan& span, const Numbers& numbers) {
   const std::uint64_t pair = std::uint64_t{span.name} << 32 | span.details;
   // Programs repeat themselves: what followed last time will follow again.
   last_ = last_ != nullptr && last_->next != nullptr && last_->next->key == pair ? last_->next
@@ -154,16 +154,16 @@ Phrase* PerfettoSlices::phraseOf(const TraceSpan& span, const Numbers& numbers) 
   const std::uint32_t key = numbers.key();
   for (Variant& variant : last_->variants) {
     if (variant.key == key) {
-      return &variant.phrase;
+      return &variant.repeated;
     }
   }
   last_->variants.push_back({key, makeBegin(span, numbers)});
-  bytes_ += sizeof(Variant) + 2 * last_->variants.back().phrase.size();
-  return &last_->variants.back().phrase;
+  bytes_ += sizeof(Variant) + 2 * last_->variants.back().repeated.size();
+  return &last_->variants.back().repeated;
 }
 
 PerfettoSlices::Entry* PerfettoSlices::entryOf(std::uint64_t key) {
-  if (bytes_ > kMaxPhraseBytes) {
+  if (bytes_ > kMaxRepeatedBytes) {
     entries_.clear();
     bytes_ = 0;
     last_ = nullptr;
@@ -178,7 +178,7 @@ PerfettoSlices::Entry* PerfettoSlices::entryOf(std::uint64_t key) {
   return entry;
 }
 
-Phrase PerfettoSlices::makeBegin(const TraceSpan& span, const Numbers& numbers) {
+RepeatedText PerfettoSlices::makeBegin(const TraceSpan& span, const Numbers& numbers) {
   const TraceName& name = trace_.names[span.name];
   PerfettoNames* const names = sequence_->names();
   std::string fields;
@@ -199,7 +199,7 @@ Phrase PerfettoSlices::makeBegin(const TraceSpan& span, const Numbers& numbers) 
   if (numbers.sequenceBytes != 0) {
     arguments.beginInteger("Sequence number", numbers.sequenceBytes);
   }
-  return Phrase(
+  return RepeatedText(
       perfettoEventHead(sequence_->head(), fields, numbers.eventBytes, numbers.timeBytes));
 }
 

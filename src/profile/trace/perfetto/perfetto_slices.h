@@ -10,7 +10,7 @@
 
 #include "profile/trace/perfetto/perfetto_event_form.h"
 #include "profile/trace/perfetto/perfetto_sequence.h"
-#include "profile/trace/text/phrase_text.h"
+#include "profile/trace/text/trace_text.h"
 
 namespace steptape::detail::profile {
 
@@ -23,7 +23,7 @@ struct PerfettoFlow {
 /// Writes the begins and ends of spans.
 ///
 /// Packets of spans of the same name and details are the same but for times and a few numbers, so
-/// most of a packet is a phrase.
+/// most of a packet is a repeated text.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class PerfettoSlices {
@@ -38,24 +38,24 @@ class PerfettoSlices {
  private:
   struct Variant {
     std::uint32_t key = 0;  // see variantKey()
-    Phrase phrase;
+    RepeatedText repeated;
   };
   struct Entry {
     std::uint64_t key = 0;  // name and details
     Entry* next = nullptr;  // what followed last time
     std::vector<Variant> variants;
   };
-  /// Fields of one event that are not in its phrase.
+  /// Fields of one event that are not in its repeated text.
   struct Numbers;
 
-  Phrase* phraseOf(const TraceSpan& span, const Numbers& numbers);
+  RepeatedText* repeatedTextOf(const TraceSpan& span, const Numbers& numbers);
   Entry* entryOf(std::uint64_t key);
-  Phrase makeBegin(const TraceSpan& span, const Numbers& numbers);
+  RepeatedText makeBegin(const TraceSpan& span, const Numbers& numbers);
 
   const Trace& trace_;
   const TraceThread& thread_;
   PerfettoSequence* const sequence_;
-  PhraseText* const text_;
+  TraceText* const text_;
   PerfettoEventForm end_;
 
   std::unordered_map<std::uint64_t, Entry> entries_;

@@ -30,7 +30,7 @@ std::string counterDescriptor(std::uint64_t uuid, std::uint64_t parent, std::str
   return bytes;
 }
 
-void appendTrackPacket(std::string_view descriptor, PhraseText* text) {
+void appendTrackPacket(std::string_view descriptor, TraceText* text) {
   std::string fields;
   events::appendBytesField(&fields, perfetto::packet::kTrackDescriptor, descriptor);
   appendPerfettoPacket(fields, text);

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "profile/trace/text/phrase_text.h"
+#include "profile/trace/text/trace_text.h"
 
 namespace steptape::detail::profile {
 
@@ -17,6 +17,6 @@ std::string counterDescriptor(std::uint64_t uuid, std::uint64_t parent, std::str
                               std::uint64_t unit);
 
 /// Writes a packet with a descriptor alone.
-void appendTrackPacket(std::string_view descriptor, PhraseText* text);
+void appendTrackPacket(std::string_view descriptor, TraceText* text);
 
 }  // namespace steptape::detail::profile

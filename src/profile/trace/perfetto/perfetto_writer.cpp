@@ -9,7 +9,7 @@
 #include "profile/trace/perfetto/perfetto_process_writer.h"
 #include "profile/trace/perfetto/perfetto_sequence.h"
 #include "profile/trace/perfetto/perfetto_trace.h"
-#include "profile/trace/text/phrase_text.h"
+#include "profile/trace/text/trace_text.h"
 #include "profile/trace/trace_file.h"
 
 namespace steptape {
@@ -17,7 +17,7 @@ namespace {
 
 using detail::profile::PerfettoFileState;
 using detail::profile::PerfettoProcessWriter;
-using detail::profile::PhraseText;
+using detail::profile::TraceText;
 
 /// The track of the whole file, which says that processes and threads have an order.
 std::string rootPacket() {
@@ -32,7 +32,7 @@ std::string rootPacket() {
   return fields;
 }
 
-void writePackets(ArrayView<const Trace> processes, PhraseText* text) {
+void writePackets(ArrayView<const Trace> processes, TraceText* text) {
   PerfettoFileState file;
   file.baseNanos = detail::profile::fileBaseNanos(processes);
   const std::vector<std::int64_t> pids =
@@ -56,7 +56,7 @@ Status detail::profile::writePerfettoTrace(const std::string& path,
   if (Status status = file.open(); !status.ok()) {
     return status;
   }
-  PhraseText text(&file, options.compress, detail::profile::kPerfettoTraceCode);
+  TraceText text(&file, options.compress, detail::profile::kPerfettoTraceCode);
   writePackets(processes, &text);
   text.finish();
   if (Status status = file.finish(); !status.ok()) {

@@ -7,7 +7,7 @@
 
 #include "base/crc32c.h"
 #include "train/replicas/model/optimizer_archive.h"
-#include "train/replicas/model/rank_outcome.h"
+#include "train/replicas/model/rank_failures.h"
 #include "train/replicas/model/tensor_broadcast.h"
 
 #include <torch/nn/module.h>

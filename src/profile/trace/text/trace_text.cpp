@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profile/trace/text/phrase_text.h"
+#include "profile/trace/text/trace_text.h"
 
 #include <functional>
 
@@ -14,14 +14,14 @@ constexpr std::string_view kGzipHeader{"\x1f\x8b\x08\0\0\0\0\0\0\xff", 10};
 
 }  // namespace
 
-void Phrase::add(std::string_view part) {
+void RepeatedText::add(std::string_view part) {
   text_ += part;
   const std::size_t hash = std::hash<std::string_view>()(part);
   parts_.push_back({static_cast<std::uint32_t>(part.size()),
-                    static_cast<std::uint32_t>(hash % PhraseText::kPartSlots)});
+                    static_cast<std::uint32_t>(hash % TraceText::kPartSlots)});
 }
 
-PhraseText::PhraseText(base::ReplacementFile* file, bool compress, const DeflateCode& code)
+TraceText::TraceText(base::ReplacementFile* file, bool compress, const DeflateCode& code)
     : file_(file),
       compress_(compress),
       buffer_(kBufferBytes + sizeof(std::uint64_t)),
@@ -31,9 +31,9 @@ PhraseText::PhraseText(base::ReplacementFile* file, bool compress, const Deflate
   }
 }
 
-void PhraseText::append(std::string_view text) {
+void TraceText::append(std::string_view text) {
   while (!text.empty()) {
-    const std::size_t size = std::min(text.size(), kMaxPhraseBytes);
+    const std::size_t size = std::min(text.size(), kMaxRepeatedBytes);
     makeRoom(size);
     char* const begin = end();
     std::memcpy(begin, text.data(), size);
@@ -42,9 +42,9 @@ void PhraseText::append(std::string_view text) {
   }
 }
 
-void PhraseText::appendParts(Phrase* phrase) {
-  std::string_view rest = phrase->text_;
-  for (const Phrase::Part part : phrase->parts_) {
+void TraceText::appendParts(RepeatedText* repeated) {
+  std::string_view rest = repeated->text_;
+  for (const RepeatedText::Part part : repeated->parts_) {
     const std::string_view text = rest.substr(0, part.size);
     const std::uint64_t known = partEnds_[part.slot];
     const std::uint64_t distance = position() - known + text.size();
@@ -58,19 +58,19 @@ void PhraseText::appendParts(Phrase* phrase) {
     partEnds_[part.slot] = position();
     rest.remove_prefix(part.size);
   }
-  phrase->partsNoted_ = position();
+  repeated->partsNoted_ = position();
 }
 
-void PhraseText::noteParts(Phrase* phrase) {
-  std::uint64_t end = position() - phrase->text_.size();
-  for (const Phrase::Part part : phrase->parts_) {
+void TraceText::noteParts(RepeatedText* repeated) {
+  std::uint64_t end = position() - repeated->text_.size();
+  for (const RepeatedText::Part part : repeated->parts_) {
     end += part.size;
     partEnds_[part.slot] = end;
   }
-  phrase->partsNoted_ = end;
+  repeated->partsNoted_ = end;
 }
 
-void PhraseText::passOn() {
+void TraceText::passOn() {
   const std::string_view fresh{buffer_.data() + passedOn_, size_ - passedOn_};
   if (compress_) {
     crc_ = extendCrc32(crc_, fresh.data(), fresh.size());
@@ -86,7 +86,7 @@ void PhraseText::passOn() {
   passedOn_ = kept;
 }
 
-void PhraseText::finish() {
+void TraceText::finish() {
   if (!compress_) {
     passOn();
     return;

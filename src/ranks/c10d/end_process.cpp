@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ranks/c10d/job_end.h"
+#include "ranks/c10d/end_process.h"
 
 #include <cstdint>
 #include <cstdio>

@@ -17,16 +17,16 @@ namespace steptape::detail::ranks {
 /// The part of the process's state that belongs to one communicator.
 ///
 /// @threads Not thread-safe: one thread at a time, the communicator's.
-class KeptGroup {
+class GroupState {
  public:
   /// Call it for the first collective of a communicator, also while no state is kept, so that
-  /// KeptGroups with the same ranks are made in the same order on all of them.
+  /// GroupStates with the same ranks are made in the same order on all of them.
   ///
   /// @param jobRanks The group's ranks, as numbered in the job; empty if unknown.
-  KeptGroup(int rank, int size, const std::vector<int>& jobRanks);
-  KeptGroup(const KeptGroup&) = delete;
-  KeptGroup& operator=(const KeptGroup&) = delete;
-  ~KeptGroup();
+  GroupState(int rank, int size, const std::vector<int>& jobRanks);
+  GroupState(const GroupState&) = delete;
+  GroupState& operator=(const GroupState&) = delete;
+  ~GroupState();
 
   /// Counts a collective, and notes that it begins.
   ///
@@ -52,12 +52,12 @@ void notePhase(const CollectiveToken& token, process::RankState::CollectivePhase
 void noteEnd(CollectiveToken* token, bool hasSucceeded) noexcept;
 
 /// Notes the end of a blocking collective when the scope ends.
-class KeptCollective {
+class CollectiveState {
  public:
-  explicit KeptCollective(const CollectiveToken& token) noexcept : token_(token) {}
-  KeptCollective(const KeptCollective&) = delete;
-  KeptCollective& operator=(const KeptCollective&) = delete;
-  ~KeptCollective() { noteEnd(&token_, hasSucceeded_); }
+  explicit CollectiveState(const CollectiveToken& token) noexcept : token_(token) {}
+  CollectiveState(const CollectiveState&) = delete;
+  CollectiveState& operator=(const CollectiveState&) = delete;
+  ~CollectiveState() { noteEnd(&token_, hasSucceeded_); }
 
   const CollectiveToken& token() const { return token_; }
   void succeed() { hasSucceeded_ = true; }

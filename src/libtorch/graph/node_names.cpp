@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "libtorch/graph/graph_names.h"
+#include "libtorch/graph/node_names.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ranks/communicator/run_alone.h"
+#include "ranks/communicator/single_rank.h"
 
 #include <cstring>
 

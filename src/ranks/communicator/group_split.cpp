@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ranks/communicator/split_wishes.h"
+#include "ranks/communicator/group_split.h"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profile/trace/text/phrase_text.h"
+#include "profile/trace/text/trace_text.h"
 
 #include <functional>
 #include <limits>
@@ -19,12 +19,12 @@ namespace steptape::detail::profile {
 namespace {
 
 /// Returns the bytes of a file with the text of `append`.
-std::string fileOf(bool compress, const std::function<void(PhraseText*)>& append) {
+std::string fileOf(bool compress, const std::function<void(TraceText*)>& append) {
   const testing::TempDir dir;
   const std::string path = dir.string() + "/file";
   base::ReplacementFile file(path);
   EXPECT_TRUE(file.open().ok());
-  PhraseText text(&file, compress);
+  TraceText text(&file, compress);
   append(&text);
   text.finish();
   EXPECT_TRUE(file.finish().ok());
@@ -33,33 +33,33 @@ std::string fileOf(bool compress, const std::function<void(PhraseText*)>& append
 }
 
 /// Returns the text in the file, which is the same with both kinds of file. `append` is called
-/// again for each file, because phrases belong to one.
-std::string textOf(const std::function<void(PhraseText*)>& append) {
+/// again for each file, because repeated texts belong to one.
+std::string textOf(const std::function<void(TraceText*)>& append) {
   const std::string plain = fileOf(false, append);
   EXPECT_TRUE(gunzipped(fileOf(true, append)) == plain);
   return plain;
 }
 
-TEST(PhraseText, MayBeEmpty) {
-  EXPECT_EQ(textOf([](PhraseText*) {}), "");
+TEST(TraceText, MayBeEmpty) {
+  EXPECT_EQ(textOf([](TraceText*) {}), "");
 }
 
-TEST(PhraseText, RepeatsPhrases) {
-  EXPECT_EQ(textOf([](PhraseText* text) {
-              Phrase phrase("phrase ");
-              text->append(&phrase);
+TEST(TraceText, RepeatsTexts) {
+  EXPECT_EQ(textOf([](TraceText* text) {
+              RepeatedText repeated("phrase ");
+              text->append(&repeated);
               text->append("and ");
-              text->append(&phrase);
-              text->append(&phrase);
+              text->append(&repeated);
+              text->append(&repeated);
             }),
             "phrase and phrase phrase ");
 }
 
-TEST(PhraseText, RepeatsPhrasesThatAreTooShortToMatch) {
-  EXPECT_EQ(textOf([](PhraseText* text) {
-              Phrase none("");
-              Phrase one("1");
-              Phrase two("22");
+TEST(TraceText, RepeatsTextsThatAreTooShortToMatch) {
+  EXPECT_EQ(textOf([](TraceText* text) {
+              RepeatedText none("");
+              RepeatedText one("1");
+              RepeatedText two("22");
               for (int i = 0; i < 3; ++i) {
                 text->append(&none);
                 text->append(&one);
@@ -69,10 +69,10 @@ TEST(PhraseText, RepeatsPhrasesThatAreTooShortToMatch) {
             "122122122");
 }
 
-TEST(PhraseText, WritesIntegers) {
+TEST(TraceText, WritesIntegers) {
   EXPECT_EQ(
-      textOf([](PhraseText* text) {
-        Phrase comma(" , ");
+      textOf([](TraceText* text) {
+        RepeatedText comma(" , ");
         for (const std::int64_t value :
              {std::int64_t{0}, std::int64_t{-1}, std::int64_t{12345},
               std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()}) {
@@ -83,9 +83,9 @@ TEST(PhraseText, WritesIntegers) {
       " , 0 , -1 , 12345 , 9223372036854775807 , -9223372036854775808");
 }
 
-TEST(PhraseText, WritesMicrosecondsToTheDigit) {
-  EXPECT_EQ(textOf([](PhraseText* text) {
-              Phrase comma(" , ");
+TEST(TraceText, WritesMicrosecondsToTheDigit) {
+  EXPECT_EQ(textOf([](TraceText* text) {
+              RepeatedText comma(" , ");
               NumberSeries series;
               for (const std::int64_t nanos :
                    {0L, 1L, 999L, 1000L, 1001L, 99'999L, 100'000L, 123'456'789L, -1L, -2500L,
@@ -102,8 +102,8 @@ TEST(PhraseText, WritesMicrosecondsToTheDigit) {
             " , 4493330855355.999 4493330855355.999 , 4493330855400.000 4493330855400.000");
 }
 
-TEST(PhraseText, WritesNonFiniteNumbers) {
-  EXPECT_EQ(textOf([](PhraseText* text) {
+TEST(TraceText, WritesNonFiniteNumbers) {
+  EXPECT_EQ(textOf([](TraceText* text) {
               for (const double value : {0.1, -0.0, std::numeric_limits<double>::infinity()}) {
                 text->appendNumber(value);
                 text->append(" ");
@@ -112,9 +112,9 @@ TEST(PhraseText, WritesNonFiniteNumbers) {
             "0.1 -0.0 \"Infinity\" ");
 }
 
-TEST(PhraseText, TakesPhrasesOfAnySize) {
+TEST(TraceText, TakesPhrasesOfAnySize) {
   std::string expected;
-  const auto append = [&expected](PhraseText* text) {
+  const auto append = [&expected](TraceText* text) {
     expected.clear();
     for (const std::size_t size : {16'383u, 16'384u, 16'385u, 40'000u, 1'000'000u}) {
       std::string content;
@@ -122,9 +122,9 @@ TEST(PhraseText, TakesPhrasesOfAnySize) {
         content += std::to_string(content.size()) + ' ';
       }
       content.resize(size);
-      Phrase phrase(content);
+      RepeatedText phrase(content);
       for (int i = 0; i < 3; ++i) {
-        text->append(&phrase);
+        text->append(&repeated);
         expected += content;
       }
     }
@@ -134,7 +134,7 @@ TEST(PhraseText, TakesPhrasesOfAnySize) {
 
 /// Appends random text made of few parts, so that most of it is repeated, and records the expected
 /// text.
-void appendAnything(unsigned seed, PhraseText* text, std::string* expected) {
+void appendAnything(unsigned seed, TraceText* text, std::string* expected) {
   std::mt19937 random(seed);
   std::vector<std::string> parts;
   for (int i = 0; i < 40; ++i) {
@@ -143,7 +143,7 @@ void appendAnything(unsigned seed, PhraseText* text, std::string* expected) {
         std::to_string(i));
   }
   struct Known {
-    Phrase phrase;
+    RepeatedText phrase;
     std::string text;
   };
   std::vector<Known> phrases(1 + random() % 200);
@@ -177,10 +177,10 @@ void appendAnything(unsigned seed, PhraseText* text, std::string* expected) {
   }
 }
 
-TEST(PhraseText, IsTheSameTextWhateverIsAppended) {
+TEST(TraceText, IsTheSameTextWhateverIsAppended) {
   for (unsigned seed = 0; seed < 25; ++seed) {
     std::string expected;
-    const std::string text = textOf([&](PhraseText* to) {
+    const std::string text = textOf([&](TraceText* to) {
       expected.clear();
       appendAnything(seed, to, &expected);
     });
@@ -188,19 +188,19 @@ TEST(PhraseText, IsTheSameTextWhateverIsAppended) {
   }
 }
 
-TEST(PhraseText, FindsThePartsOfPhrasesThatAreOutOfReach) {
+TEST(TraceText, FindsThePartsOfPhrasesThatAreOutOfReach) {
   // Two phrases alternate with 40,000 bytes in between, more than deflate can refer back. One
   // contains the whole other, which is nearer.
-  const auto append = [](PhraseText* text) {
+  const auto append = [](TraceText* text) {
     std::string filler;
     for (int i = 0; filler.size() < 20'000; ++i) {
       filler += static_cast<char>('0' + i % 10);
     }
     const std::string shared(2000, 's');
-    Phrase first;
+    RepeatedText first;
     first.add("first ");
     first.add(shared);
-    Phrase second;
+    RepeatedText second;
     second.add("second ");
     second.add(shared);
     for (int i = 0; i < 10; ++i) {
@@ -211,7 +211,7 @@ TEST(PhraseText, FindsThePartsOfPhrasesThatAreOutOfReach) {
     }
   };
   const std::size_t perPhrase =
-      fileOf(true, append).size() - fileOf(true, [](PhraseText* text) {
+      fileOf(true, append).size() - fileOf(true, [](TraceText* text) {
                                       for (int i = 0; i < 20; ++i) {
                                         std::string filler;
                                         for (int c = 0; filler.size() < 20'000; ++c) {
@@ -223,10 +223,10 @@ TEST(PhraseText, FindsThePartsOfPhrasesThatAreOutOfReach) {
   EXPECT_LT(perPhrase / 20, 200u);
 }
 
-TEST(PhraseText, CompressesNearlyEqualText) {
-  const std::string bytes = fileOf(true, [](PhraseText* text) {
-    Phrase begin("{\"name\": \"aten::addmm\", \"pid\": 12345, \"tid\": 12345, \"ts\": ");
-    Phrase end(", \"dur\": 12.345},\n");
+TEST(TraceText, CompressesNearlyEqualText) {
+  const std::string bytes = fileOf(true, [](TraceText* text) {
+    RepeatedText begin("{\"name\": \"aten::addmm\", \"pid\": 12345, \"tid\": 12345, \"ts\": ");
+    RepeatedText end(", \"dur\": 12.345},\n");
     NumberSeries times;
     for (std::int64_t i = 0; i < 10'000; ++i) {
       text->append(&begin);

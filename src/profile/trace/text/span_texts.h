@@ -6,7 +6,7 @@
 
 #include "steptape/profile/trace.h"
 
-#include "profile/trace/text/phrase_text.h"
+#include "profile/trace/text/trace_text.h"
 
 namespace steptape::detail::profile {
 
@@ -14,33 +14,35 @@ namespace steptape::detail::profile {
 /// the event up to the number of its "External id".
 ///
 /// @threads Not thread-safe: one thread at a time.
-class SpanPhrases {
+class SpanTexts {
  public:
-  explicit SpanPhrases(const Trace& trace) : trace_(trace) {}
+  explicit SpanTexts(const Trace& trace) : trace_(trace) {}
 
   /// Returns the start of the event. Valid until the next call.
-  Phrase* of(const TraceSpan& span) { return at(std::uint64_t{span.name} << 32 | span.details); }
+  RepeatedText* of(const TraceSpan& span) {
+    return at(std::uint64_t{span.name} << 32 | span.details);
+  }
 
   /// Returns the start, with name and category, of the event that ends a span which is not a slice.
   /// Valid until the next call.
-  Phrase* endOf(const TraceSpan& span) { return at(std::uint64_t{span.name} << 32 | kEnd); }
+  RepeatedText* endOf(const TraceSpan& span) { return at(std::uint64_t{span.name} << 32 | kEnd); }
 
  private:
   static constexpr std::uint32_t kEnd = ~std::uint32_t{0};  // replaces the details
   struct Entry {
     std::uint64_t key = 0;
     Entry* next = nullptr;  // the successor of last time
-    Phrase phrase;
+    RepeatedText repeated;
   };
 
-  Phrase* at(std::uint64_t key) {
+  RepeatedText* at(std::uint64_t key) {
     // Programs repeat themselves, so the successor of last time is likely to follow again.
     if (last_ == nullptr || last_->next == nullptr || last_->next->key != key) {
       find(key);
     } else {
       last_ = last_->next;
     }
-    return &last_->phrase;
+    return &last_->repeated;
   }
   void find(std::uint64_t key);
 

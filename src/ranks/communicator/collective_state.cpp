@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ranks/communicator/kept_collective.h"
+#include "ranks/communicator/collective_state.h"
 
 #include <algorithm>
 #include <array>
@@ -136,20 +136,20 @@ class Title {
 
 }  // namespace
 
-KeptGroup::KeptGroup(int rank, int size, const std::vector<int>& jobRanks)
+GroupState::GroupState(int rank, int size, const std::vector<int>& jobRanks)
     : rank_(rank),
       size_(size),
       id_(groupId(rank, size, jobRanks)),
       name_(groupName(size, jobRanks)) {}
 
-KeptGroup::~KeptGroup() {
+GroupState::~GroupState() {
   if (page_ != nullptr && page_ == process::StatePage::current()) {
     page_->removeGroup(number_);
   }
 }
 
-CollectiveToken KeptGroup::start(const CollectiveCall& call,
-                                 process::RankState::CollectivePhase phase) noexcept {
+CollectiveToken GroupState::start(const CollectiveCall& call,
+                                  process::RankState::CollectivePhase phase) noexcept {
   ++started_;
   process::StatePage* const page = process::StatePage::current();
   if (page == nullptr) {

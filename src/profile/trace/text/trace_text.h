@@ -20,22 +20,22 @@
 
 namespace steptape::detail::profile {
 
-/// Text that occurs repeatedly in one PhraseText. It consists of parts that other phrases may
+/// Text that occurs repeatedly in one TraceText. It consists of parts that other repeated texts may
 /// share.
-class STEPTAPE_EXPORT Phrase {
+class STEPTAPE_EXPORT RepeatedText {
  public:
-  Phrase() = default;
-  explicit Phrase(std::string_view text) { add(text); }
+  RepeatedText() = default;
+  explicit RepeatedText(std::string_view text) { add(text); }
 
   void add(std::string_view part);
 
   std::size_t size() const { return text_.size(); }
 
  private:
-  friend class PhraseText;
+  friend class TraceText;
   struct Part {
     std::uint32_t size;
-    std::uint32_t slot;  // index into PhraseText::partEnds_
+    std::uint32_t slot;  // index into TraceText::partEnds_
   };
 
   std::string text_;
@@ -44,11 +44,11 @@ class STEPTAPE_EXPORT Phrase {
   std::uint64_t partsNoted_ = 0;  // its end when its parts were last noted
 };
 
-/// Numbers in one PhraseText of which each is close to the previous one, such as times: usually
+/// Numbers in one TraceText of which each is close to the previous one, such as times: usually
 /// only the last digits differ.
 class NumberSeries {
  private:
-  friend class PhraseText;
+  friend class TraceText;
   std::int64_t high_ = -1;
   std::size_t size_ = 0;
   std::array<char, base::kMaxJsonNumber> digits_{};  // of high_
@@ -57,36 +57,35 @@ class NumberSeries {
 /// Writes text to a file, optionally gzipped.
 ///
 /// Nearly all text of a trace is repeated, and the code that appends it knows that. Therefore
-/// nothing is searched: phrases know where they ended last. If a phrase is farther back than
-/// deflate can refer to, its parts are looked up. Only numbers remain between phrases.
+/// nothing is searched: repeated texts know where they ended last. If one is farther back than
+/// deflate can refer to, its parts are looked up. Only numbers remain between repeated texts.
 ///
 /// @threads Not thread-safe: one thread at a time.
-class STEPTAPE_EXPORT PhraseText {
+class STEPTAPE_EXPORT TraceText {
  public:
   /// @param file Outlives this, and keeps the first failure.
   /// @param code Suits the text.
-  PhraseText(base::ReplacementFile* file, bool compress,
-             const DeflateCode& code = kChromeTraceCode);
+  TraceText(base::ReplacementFile* file, bool compress, const DeflateCode& code = kChromeTraceCode);
 
   void append(std::string_view text);
 
-  void append(Phrase* phrase) {
-    const std::size_t size = phrase->text_.size();
-    if (size < kMinMatchLength || size > kMaxPhraseBytes) {
-      append(phrase->text_);
+  void append(RepeatedText* repeated) {
+    const std::size_t size = repeated->text_.size();
+    if (size < kMinMatchLength || size > kMaxRepeatedBytes) {
+      append(repeated->text_);
       return;
     }
     makeRoom(size);
-    const std::uint64_t distance = position() - phrase->end_ + size;
-    if (phrase->end_ == 0 || distance > kMaxMatchDistance) {
-      appendParts(phrase);
+    const std::uint64_t distance = position() - repeated->end_ + size;
+    if (repeated->end_ == 0 || distance > kMaxMatchDistance) {
+      appendParts(repeated);
     } else {
       repeat(size, static_cast<std::size_t>(distance));
-      if (position() - phrase->partsNoted_ > kMaxMatchDistance / 2) {
-        noteParts(phrase);
+      if (position() - repeated->partsNoted_ > kMaxMatchDistance / 2) {
+        noteParts(repeated);
       }
     }
-    phrase->end_ = position();
+    repeated->end_ = position();
   }
 
   void appendInteger(std::int64_t value) {
@@ -135,9 +134,9 @@ class STEPTAPE_EXPORT PhraseText {
   void finish();
 
  private:
-  friend class Phrase;
+  friend class RepeatedText;
   static constexpr std::size_t kBufferBytes = 192 * 1024;
-  static constexpr std::size_t kMaxPhraseBytes = 16 * 1024;
+  static constexpr std::size_t kMaxRepeatedBytes = 16 * 1024;
   static constexpr std::size_t kMaxNumber = 2 * base::kMaxJsonNumber;
   static constexpr std::size_t kPartSlots = 4096;
 
@@ -231,8 +230,8 @@ class STEPTAPE_EXPORT PhraseText {
     }
   }
 
-  void appendParts(Phrase* phrase);
-  void noteParts(Phrase* phrase);
+  void appendParts(RepeatedText* repeated);
+  void noteParts(RepeatedText* repeated);
   void passOn();
 
   base::ReplacementFile* const file_;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ranks/c10d/c10d_environment.h"
+
 #include <exception>
 #include <numeric>
 #include <thread>
@@ -10,8 +12,7 @@
 
 #include "process/blackbox/state_page.h"
 #include "ranks/c10d/c10d_communicator.h"
-#include "ranks/c10d/c10d_environment.h"
-#include "ranks/c10d/job_end.h"
+#include "ranks/c10d/end_process.h"
 #include "ranks/c10d/rendezvous.h"
 #include "ranks/c10d/tcp_store.h"
 #include "ranks/communicator/launch.h"

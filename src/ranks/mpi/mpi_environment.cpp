@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ranks/mpi/mpi_environment.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -14,7 +16,6 @@
 #include "ranks/communicator/launch.h"
 #include "ranks/engine/stuck.h"
 #include "ranks/mpi/job_state.h"
-#include "ranks/mpi/mpi_environment.h"
 
 namespace steptape::mpi {
 namespace {
