@@ -312,14 +312,14 @@ bool Backend::announceWrites() {
     stream->announce(&record_);
   }
   for (EventStream* const stream : logged) {
-    stream->addUpdate(false, &record_);
+    stream->log().addUpdate(false, &record_);
   }
   log_.append(record_.finish());
   for (EventStream* const stream : announced) {
-    stream->noteAnnounced();
+    stream->log().noteAnnounced();
   }
   for (EventStream* const stream : logged) {
-    stream->noteLogged();
+    stream->log().noteLogged();
   }
   return true;
 }
@@ -329,7 +329,7 @@ void Backend::logChanges(bool everything) {
   std::vector<EventStream*> streams;
   for (const std::shared_ptr<Run>& run : runs()) {
     for (EventStream* const stream : run->streams()) {
-      stream->addUpdate(everything, &record_);
+      stream->log().addUpdate(everything, &record_);
       streams.push_back(stream);
     }
   }
@@ -339,7 +339,7 @@ void Backend::logChanges(bool everything) {
     log_.append(record_.finish());
   }
   for (EventStream* const stream : streams) {
-    stream->noteLogged();
+    stream->log().noteLogged();
   }
 }
 

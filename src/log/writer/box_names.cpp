@@ -28,12 +28,12 @@ void BoxNames::removeRun(const Run* run) noexcept {
 }
 
 void BoxNames::addStream(const KnownRun& run, const EventStream& stream) {
-  if (!streams_.insert(stream.number()).second) {
+  if (!streams_.insert(stream.log().number()).second) {
     return;
   }
   const WriterOptions& options = run.context->options();
   NamedStream named;
-  named.id = stream.number();
+  named.id = stream.log().number();
   named.run = run.number;
   named.directory = run.directory + stream.directory().substr(run.context->directory().size());
   named.fileSuffix = options.filenameSuffix;
@@ -51,7 +51,7 @@ void BoxNames::addSeries(std::uint32_t id, const RegisteredSeries& series) {
       addStream(run, *series.stream);
     }
   }
-  log_.addName(NamedSeries{id, series.stream->number(), series.series.tag,
+  log_.addName(NamedSeries{id, series.stream->log().number(), series.series.tag,
                            series.series.metadata.displayName, series.series.metadata.description,
                            series.form});
 }

@@ -2,22 +2,21 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <exception>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <unordered_map>
 
-#include "events/framing/record_buffer.h"
-#include "log/writer/box_records.h"
 #include "log/writer/event_builder.h"
 #include "log/writer/event_file.h"
 #include "log/writer/kill_proof_log.h"
+#include "log/writer/pending_records.h"
 #include "log/writer/run_context.h"
 #include "log/writer/scalar_series.h"
+#include "log/writer/stream_log.h"
+#include "log/writer/tag_descriptions.h"
 #include "log/writer/tag_notes.h"
 
 namespace steptape::detail::log {
@@ -31,15 +30,16 @@ namespace steptape::detail::log {
 /// @threads Not thread-safe: only for the backend, except construction and create().
 class EventStream {
  public:
-  using TimePoint = std::chrono::steady_clock::time_point;
+  using TimePoint = PendingRecords::TimePoint;
 
   /// @param context Of the run that the stream belongs to; outlives it, as the other two do.
   EventStream(RunContext* context, std::string directory, OpenFiles* openFiles, KillProofLog* log);
 
   const RunContext& context() const { return *context_; }
   const std::string& directory() const { return directory_; }
-  /// Returns the stream's number in the kill-proof log.
-  std::uint32_t number() const { return number_; }
+  /// Returns what the kill-proof log holds of the stream.
+  StreamLog& log() { return log_; }
+  const StreamLog& log() const { return log_; }
 
   /// Creates the file and writes its first two records, "brain.Event:2" and SessionLog START. Only
   /// a writer's constructor needs to call it: otherwise, the first write does.
@@ -72,7 +72,17 @@ class EventStream {
   void resume(std::int64_t step, double wallTime);
 
   /// Returns whether so much waits that it should be written while it is in the cache.
-  bool wantsWrite() const { return failures_ == 0 && buffer_.bytes().size() >= kChunkBytes; }
+  bool wantsWrite() const { return !pending_.isFailing() && pending_.isBufferLarge(); }
+  /// Returns whether that write can be announced in the log instead of logged: nothing stands in its
+  /// way. announce() then ends the current event; see StreamLog::announce().
+  bool canAnnounce() const {
+    return wantsWrite() && !pending_.hasChunks() && file_.created() && head_.empty() &&
+           !mustFinish_ && !descriptions_.areLost() && log_.isFileLogged();
+  }
+  void announce(LogRecordBuilder* record) {
+    finishEvent();
+    log_.announce(record);
+  }
 
   /// Ends the current event if its first scalar is older than the coalescing window.
   void finishAged(double now);
@@ -88,50 +98,7 @@ class EventStream {
   /// new file.
   void close();
 
-  /// Adds to `record` what has changed since the last noteLogged(): bytes that wait to be written,
-  /// the current event among them, and the file that they belong to.
-  /// @param everything Whether the record shall say everything, as the first one of a log.
-  /// @throws std::bad_alloc
-  void addUpdate(bool everything, LogRecordBuilder* record);
-  /// Records that the log now holds what the last addUpdate() has added. REQUIRES: nothing was
-  /// added to the stream since.
-  void noteLogged();
-  /// Returns whether the log holds all bytes that wait, as it must before they are written.
-  bool isLogged() const;
-  /// Returns whether the next write can be announced() instead of logged: it is due, and nothing
-  /// stands in its way.
-  bool canAnnounce() const;
-  /// Ends the current event and adds to `record` that what the log lacks is about to be written,
-  /// without its bytes. REQUIRES: canAnnounce(), the rings hold all that the log lacks, and keep it
-  /// until the write has ended
-  void announce(LogRecordBuilder* record);
-  /// Records that the log now announces it. REQUIRES: nothing was added to the stream since.
-  void noteAnnounced();
-
  private:
-  // Large enough to amortize a write(2), and small enough to stay in the second-level cache.
-  static constexpr std::size_t kChunkBytes = std::size_t{64} << 10;
-
-  struct Chunk {
-    std::string bytes;
-    std::uint64_t scalars = 0;
-    std::uint64_t values = 0;
-  };
-  using Metadata = std::unordered_map<std::string, event::SummaryMetadata>;  // by tag
-
-  /// What the log holds of this stream.
-  struct Logged {
-    std::string path;           // of the file
-    std::uint64_t end = 0;      // in the file, of the complete records
-    std::uint64_t through = 0;  // in the file, of the event that follows them
-    std::uint64_t event = 0;    // the number of that event, and how many scalars it had
-    std::size_t scalars = 0;
-    std::uint64_t bufferScalars = 0;  // of those in buffer_
-  };
-  std::uint64_t pendingBegin() const { return file_.created() ? file_.size() : 0; }
-  void appendPending(std::uint64_t skip, std::string* out) const;
-  void logNow();
-  std::size_t pendingBytes() const { return chunkBytes_ + buffer_.bytes().size(); }
   void add(ScalarSeries* series, float value, std::int64_t step, double wallTime, bool exact) {
     if (!exact) {
       wallTime = event_.monotonic(wallTime);
@@ -144,7 +111,7 @@ class EventStream {
     if (!event_.fits(*series, step, wallTime, exact)) {
       beginEvent(step, wallTime, exact);
     }
-    const bool isFirstInFile = series->describedInFile != fileSerial_;
+    const bool isFirstInFile = descriptions_.lacks(*series);
     if (isFirstInFile) {
       describe(series);
     }
@@ -155,55 +122,29 @@ class EventStream {
   [[gnu::noinline]] void finishEvent();
   [[gnu::noinline]] void describe(ScalarSeries* series);
   [[gnu::noinline]] void loseScalar(ScalarSeries* series, const std::exception& error) noexcept;
-  void describeOnce(event::Value* value);
-  void forgetDescriptions(const event::Summary* summary) noexcept;
-  void noteAppended(bool isFirst);
-  void sealBuffer();
   Status writeHead(double wallTime);
   Status ensureFile();
   Status finishClosed();
-  void keepWholeRecords();
   bool rotationDue(TimePoint now) const;
   Status writePending();
   void noteFailure(const Status& status, TimePoint now);
   void updateBacklog();
-  void dropOldestChunk();
   void describeAgain();
-  std::string described(std::string_view records, const Metadata& metadata);
 
   RunContext* const context_;
   const std::string directory_;
   OpenFiles* const openFiles_;
-  KillProofLog* const log_;
-  const std::uint32_t number_;
   EventFile file_;
   TimePoint fileBegan_;
   std::optional<std::int64_t> purgeFrom_;  // readers discard from here on
   bool mustFinish_ = false;                // close() could not finish file_
   int finishTries_ = 0;
-  std::string head_;                // first records of the current file, until they are written
-  std::uint64_t fileSerial_ = 1;    // changes when tags must be described again
-  Metadata described_;              // of every tag described in the current file
-  bool mustDescribeAgain_ = false;  // before any other write
-
+  std::string head_;  // first records of the current file, until they are written
+  TagDescriptions descriptions_;
   TagNotes tags_;
-
   EventBuilder event_;
-
-  std::deque<Chunk> chunks_;  // only while writing fails
-  std::size_t chunkBytes_ = 0;
-  events::RecordBuffer buffer_;  // follows chunks_
-  std::uint64_t bufferScalars_ = 0;
-  std::uint64_t bufferValues_ = 0;
-  TimePoint oldest_;  // when the first of pendingBytes() was added
-
-  Logged logged_;
-  std::uint64_t updateThrough_ = 0;  // what logged_.through becomes
-  bool mustLogAgain_ = false;        // waiting bytes have changed or moved
-  std::uint64_t announcedEnd_ = 0;   // in the file, of the write that the log announces
-
-  int failures_ = 0;  // in a row
-  TimePoint retryAt_;
+  PendingRecords pending_;
+  StreamLog log_;
   std::size_t knownBacklog_ = 0;  // bytes that context_ counts for this stream
 };
 
