@@ -193,7 +193,8 @@ Status EventStream::writeAll(TimePoint now) {
 
 bool EventStream::rotationDue(TimePoint now) const {
   const WriterOptions& options = context_->options();
-  const bool large = options.maxFileBytes > 0 && file_.size() >= options.maxFileBytes;
+  const bool large =
+      options.maxFileBytes > 0 && file_.size() >= static_cast<std::uint64_t>(options.maxFileBytes);
   const bool old = options.maxFileAge.count() > 0 && now - fileBegan_ >= options.maxFileAge;
   return large || old;
 }
@@ -227,11 +228,10 @@ Status EventStream::ensureFile() {
 void EventStream::updateBacklog() {
   const WriterOptions& options = context_->options();
   while (pending_.isFailing() && options.overflow == OverflowPolicy::kDropOldest &&
-         pending_.bytes() > options.queueBytes && pending_.hasChunks()) {
-    if (pending_.dropOldest(file_, &context_->losses())) {
-      log_.noteChanged();
-      descriptions_.noteLost();
-    }
+         pending_.bytes() > static_cast<std::size_t>(options.queueBytes) &&
+         pending_.dropOldest(file_, &context_->losses())) {
+    log_.noteChanged();
+    descriptions_.noteLost();
   }
   if (descriptions_.areLost()) {
     describeAgain();

@@ -101,9 +101,14 @@ void PendingRecords::keepWholeRecords(EventFile* file) {
 }
 
 bool PendingRecords::dropOldest(const EventFile& file, LossLog* losses) {
+  if (chunks_.empty()) {
+    return false;
+  }
+  if (file.hasPartialAppend() && chunks_.size() == 1) {
+    seal();
+  }
   const auto oldest = chunks_.begin() + (file.hasPartialAppend() ? 1 : 0);
   if (oldest == chunks_.end()) {
-    seal();
     return false;
   }
   losses->countDropped(oldest->scalars, oldest->values);

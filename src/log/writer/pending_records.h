@@ -66,10 +66,9 @@ class PendingRecords {
   /// REQUIRES: the file has a part of that append, and dropAll() follows
   void keepWholeRecords(EventFile* file);
 
-  bool hasChunks() const { return !chunks_.empty(); }
   /// Drops and counts the oldest chunk that is not partly in the file: if a part cannot be removed,
-  /// it must be completed, or the file is damaged. If there is none, makes one.
-  /// @return whether it has dropped one.
+  /// it must be completed, or the file is damaged.
+  /// @return whether there was one.
   bool dropOldest(const EventFile& file, LossLog* losses);
   void dropAll(LossLog* losses);
 

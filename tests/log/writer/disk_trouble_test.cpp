@@ -61,7 +61,9 @@ class DiskTroubleTest : public WriterFixture {
   std::int64_t logUntilAFullDiskDrops(std::uint64_t dropped) {
     open();
     disk_.breakWrites(ENOSPC);
-    std::int64_t step = 0;
+    log(0, 1);
+    EXPECT_FALSE(writer_->flush().ok());  // the first point has left the ring
+    std::int64_t step = 1;
     EXPECT_TRUE(eventually([&] {
       log(step, step + 1000);
       step += 1000;
@@ -300,6 +302,17 @@ TEST_F(DiskTroubleTest, DescribesATagWhoseOnlyChunkWasDropped) {
   ASSERT_TRUE(writer_->flush().ok());
   EXPECT_EQ(scalarsIn(dir_.string())["a"].back().first, logged);
   EXPECT_TRUE(valuesIn(dir_.string())[0].metadata);
+}
+
+TEST_F(DiskTroubleTest, KeepsTheChunkOfATornWriteThatCannotBeCutOffBeyondItsMemory) {
+  options_.queueBytes = 100;  // less than that chunk
+  options_.overflow = OverflowPolicy::kDropOldest;
+  options_.flushTimeout = kBound;
+  disk_.tearWrites(17);
+  disk_.breakTruncate(EIO);
+  const std::int64_t logged = logUntilAFullDiskDrops(10'000);
+  EXPECT_EQ(pointsOnDisk() + writer_->stats().droppedScalars, static_cast<std::size_t>(logged));
+  EXPECT_EQ(scalarsIn(dir_.string())["a"].front().first, 0);
 }
 
 TEST_F(DiskTroubleTest, BoundsTheMemoryOfCapturedValues) {
