@@ -13,6 +13,11 @@ namespace steptape::c10d::detail {
 using steptape::detail::ranks::CollectiveCall;
 using steptape::detail::ranks::ComparedMessage;
 using steptape::detail::ranks::GroupMap;
+using steptape::detail::ranks::kComparisonLane;
+using steptape::detail::ranks::kDataLane;
+using steptape::detail::ranks::kLanes;
+using steptape::detail::ranks::kReportLane;
+using steptape::detail::ranks::LaneNumber;
 using steptape::detail::ranks::RankParts;
 using steptape::detail::ranks::StallNote;
 using steptape::detail::ranks::Transfer;
@@ -91,22 +96,18 @@ StoreTransport::StoreTransport(std::shared_ptr<KeyStore> store, GroupMap map)
       store_(std::move(store)),
       seenNotes_(indexOf(this->map().size())) {}
 
-Transfer StoreTransport::start(LaneNumber number, std::string mine, Combine combine,
-                               Finish finish) {
-  Lane& lane = lanes_[number];
+Transfer StoreTransport::start(LaneNumber lane, std::string mine, Combine combine, Finish finish) {
   Operation operation;
   operation.mine = std::move(mine);
   operation.combine = std::move(combine);
   operation.finish = std::move(finish);
-  lane.operations.push_back(std::move(operation));
   nextLook_ = {};
   pause_ = kFirstPause;
-  return ++lane.started * kLanes + number;
+  return lanes_.add(lane, std::move(operation));
 }
 
 bool StoreTransport::hasEnded(Transfer& transfer) {
-  const std::size_t number = transfer % kLanes;
-  if (lanes_[number].ended < transfer / kLanes && Clock::now() >= nextLook_) {
+  if (!lanes_.hasEnded(transfer) && Clock::now() >= nextLook_) {
     try {
       // All lanes: others may wait in another one for rank 0.
       for (std::size_t lane = 0; lane < kLanes; ++lane) {
@@ -118,20 +119,20 @@ bool StoreTransport::hasEnded(Transfer& transfer) {
     nextLook_ = Clock::now() + pause_;
     pause_ = std::min(2 * pause_, longestPauseFor(map()));
   }
-  if (lanes_[number].ended < transfer / kLanes) {
+  if (!lanes_.hasEnded(transfer)) {
     return false;
   }
   transfer = 0;
   return true;
 }
 
-void StoreTransport::advance(std::size_t number) {
-  Lane& lane = lanes_[number];
+void StoreTransport::advance(std::size_t lane) {
   const bool combines = map().rank() == 0;
-  while (!lane.operations.empty()) {
-    Operation& operation = lane.operations.front();
-    const std::string laneKey = std::to_string(number) + "/";
-    const std::string prefix = laneKey + std::to_string(lane.ended + 1) + "/";
+  while (Operation* const current = lanes_.current(lane)) {
+    Operation& operation = *current;
+    const std::uint64_t ended = lanes_.ended(lane);
+    const std::string laneKey = std::to_string(lane) + "/";
+    const std::string prefix = laneKey + std::to_string(ended + 1) + "/";
     const std::string own = prefix + std::to_string(map().rank());
     std::string answer;
     if (combines) {
@@ -139,8 +140,8 @@ void StoreTransport::advance(std::size_t number) {
         return;
       }
       answer = this->answer(operation, prefix);
-      if (lane.ended > 0) {
-        store_->remove(laneKey + std::to_string(lane.ended) + "/" + kAnswer);
+      if (ended > 0) {
+        store_->remove(laneKey + std::to_string(ended) + "/" + kAnswer);
       }
     } else {
       if (!operation.isSent) {
@@ -153,8 +154,7 @@ void StoreTransport::advance(std::size_t number) {
       store_->remove(own);
     }
     const Finish finish = std::move(operation.finish);
-    lane.operations.pop_front();
-    ++lane.ended;
+    lanes_.endCurrent(lane);
     if (answer.front() != kCombined) {
       throw TransportFailure(ErrorCode::kRankMismatch, answer.substr(1));
     }
@@ -189,7 +189,7 @@ std::string StoreTransport::answer(Operation& operation, const std::string& pref
 
 Transfer StoreTransport::compare(ComparedMessage& message) {
   return start(
-      kComparisons, textOf(&message, ComparedMessage::kBytes),
+      kComparisonLane, textOf(&message, ComparedMessage::kBytes),
       [](const ByRank& byRank) {
         ComparedMessage merged;
         for (std::size_t rank = 0; rank < byRank.size(); ++rank) {
@@ -202,24 +202,24 @@ Transfer StoreTransport::compare(ComparedMessage& message) {
 }
 
 Transfer StoreTransport::gatherReports(char* all, std::size_t bytesPerRank) {
-  return start(kReports, textOf(all + indexOf(map().rank()) * bytesPerRank, bytesPerRank),
+  return start(kReportLane, textOf(all + indexOf(map().rank()) * bytesPerRank, bytesPerRank),
                joinedEqualParts(bytesPerRank), copyTo(all, indexOf(map().size()) * bytesPerRank));
 }
 
 Transfer StoreTransport::allgather(void* all, std::size_t bytesPerRank) {
   auto* const bytes = static_cast<char*>(all);
-  return start(kData, textOf(bytes + indexOf(map().rank()) * bytesPerRank, bytesPerRank),
+  return start(kDataLane, textOf(bytes + indexOf(map().rank()) * bytesPerRank, bytesPerRank),
                joinedEqualParts(bytesPerRank), copyTo(all, indexOf(map().size()) * bytesPerRank));
 }
 
 Transfer StoreTransport::barrier() {
   return start(
-      kData, "", [](const ByRank& /*byRank*/) { return std::string(); }, copyTo(nullptr, 0));
+      kDataLane, "", [](const ByRank& /*byRank*/) { return std::string(); }, copyTo(nullptr, 0));
 }
 
 Transfer StoreTransport::broadcast(void* data, std::size_t bytes, int root) {
   return start(
-      kData, map().rank() == root ? textOf(data, bytes) : std::string(),
+      kDataLane, map().rank() == root ? textOf(data, bytes) : std::string(),
       [root](ByRank byRank) { return std::move(byRank[indexOf(root)]); }, copyTo(data, bytes));
 }
 
@@ -227,7 +227,7 @@ Transfer StoreTransport::allgatherv(void* all, const RankParts& parts) {
   auto* const to = static_cast<char*>(all);
   const std::size_t rank = indexOf(map().rank());
   return start(
-      kData, textOf(to + parts.starts[rank], indexOf(parts.counts[rank])),
+      kDataLane, textOf(to + parts.starts[rank], indexOf(parts.counts[rank])),
       [&parts](const ByRank& byRank) {
         for (std::size_t other = 0; other < byRank.size(); ++other) {
           checkSize(byRank[other], indexOf(parts.counts[other]));
@@ -239,7 +239,7 @@ Transfer StoreTransport::allgatherv(void* all, const RankParts& parts) {
 
 Transfer StoreTransport::gatherv(const void* mine, std::size_t bytes, int root, void* all,
                                  const RankParts& parts) {
-  return start(kData, textOf(mine, bytes), joined,
+  return start(kDataLane, textOf(mine, bytes), joined,
                map().rank() == root ? Finish(copyTo(all, parts.total()))
                                     : Finish([](const std::string& /*answer*/) {}));
 }
@@ -260,7 +260,7 @@ Transfer StoreTransport::alltoallv(const void* from, const RankParts& sent, void
   auto* const bytes = static_cast<char*>(to);
   const std::size_t rank = indexOf(map().rank());
   return start(
-      kData, std::move(mine),
+      kDataLane, std::move(mine),
       [append](const ByRank& byRank) {
         std::string all;
         for (const std::string& message : byRank) {

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "ranks/c10d/key_store.h"
+#include "ranks/engine/operation_lanes.h"
 #include "ranks/engine/transport.h"
 
 namespace steptape::c10d::detail {
@@ -70,17 +69,11 @@ class StoreTransport final : public steptape::detail::ranks::Transport {
     bool isSent = false;  // this rank's bytes are in the store
     ByRank byRank;        // rank 0: what it has read
   };
-  /// The operations of one kind, in order.
-  struct Lane {
-    std::deque<Operation> operations;
-    std::uint64_t started = 0;
-    std::uint64_t ended = 0;
-  };
-  enum LaneNumber : std::size_t { kComparisons, kReports, kData, kLanes };
+  using Lanes = steptape::detail::ranks::OperationLanes<Operation>;
 
-  steptape::detail::ranks::Transfer start(LaneNumber number, std::string mine, Combine combine,
-                                          Finish finish);
-  void advance(std::size_t number);
+  steptape::detail::ranks::Transfer start(steptape::detail::ranks::LaneNumber lane,
+                                          std::string mine, Combine combine, Finish finish);
+  void advance(std::size_t lane);
   /// Rank 0.
   /// @return whether all ranks have sent their bytes.
   bool readAll(Operation& operation, const std::string& prefix);
@@ -88,7 +81,7 @@ class StoreTransport final : public steptape::detail::ranks::Transport {
   std::string answer(Operation& operation, const std::string& prefix);
 
   std::shared_ptr<KeyStore> store_;
-  std::array<Lane, kLanes> lanes_;
+  Lanes lanes_;
   Clock::time_point nextLook_;
   std::chrono::microseconds pause_{0};
   std::vector<std::string> seenNotes_;  // by rank

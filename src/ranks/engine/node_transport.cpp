@@ -16,37 +16,15 @@
 namespace steptape::detail::ranks {
 namespace {
 
-constexpr std::size_t kLine = 64;
-
-// The block of each rank: counters and a note, each with cache lines of its own, then the slots.
-constexpr std::size_t kLatestAt = 0;
-constexpr std::size_t kCountersAt = kLine;
-constexpr std::size_t kNoteAt = 4 * kLine;
-constexpr std::size_t kSlotsAt = 16 * kLine;
-
-constexpr std::size_t kReportBytes = 512;
-
-constexpr std::size_t roundUp(std::size_t bytes, std::size_t to) {
-  return (bytes + to - 1) / to * to;
+/// Returns how many of `bytes` after the first `done` are in a round of `chunk` bytes.
+std::size_t inRound(std::size_t bytes, std::size_t done, std::size_t chunk) {
+  return std::min(chunk, bytes - std::min(bytes, done));
 }
 
-/// Returns the bytes of a slot for data. Two slots of each of a few ranks fit a second-level cache.
-std::size_t dataSlotBytes(int ranks) {
-  constexpr std::size_t kMost = std::size_t{128} << 10;
-  constexpr std::size_t kLeast = std::size_t{16} << 10;
-  return std::max(kLeast,
-                  std::min(kMost, (std::size_t{1} << 20) / static_cast<std::size_t>(ranks)));
-}
-
-std::size_t slotStride(std::size_t slotBytes) {
-  return kLine + roundUp(slotBytes, kLine);
-}
-
-std::size_t blockBytesFor(int ranks) {
-  constexpr std::size_t kPage = 4096;
-  return roundUp(kSlotsAt + 2 * (slotStride(ComparedMessage::kBytes) + slotStride(kReportBytes) +
-                                 slotStride(dataSlotBytes(ranks))),
-                 kPage);
+void copyTo(void* to, const void* from, std::size_t bytes) {
+  if (bytes > 0) {
+    std::memcpy(to, from, bytes);
+  }
 }
 
 }  // namespace
@@ -75,23 +53,8 @@ NodeTransport::Section NodeTransport::gatheredFrom(const Operation& operation, i
           static_cast<std::size_t>(operation.received->counts[index])};
 }
 
-namespace {
-
-/// Returns how many of `bytes` after the first `done` are in a round of `chunk` bytes.
-std::size_t inRound(std::size_t bytes, std::size_t done, std::size_t chunk) {
-  return std::min(chunk, bytes - std::min(bytes, done));
-}
-
-void copyTo(void* to, const void* from, std::size_t bytes) {
-  if (bytes > 0) {
-    std::memcpy(to, from, bytes);
-  }
-}
-
-}  // namespace
-
 std::size_t NodeTransport::bytesFor(int ranks) {
-  return blockBytesFor(ranks) * static_cast<std::size_t>(ranks);
+  return SharedSlots::blockBytesFor(ranks) * static_cast<std::size_t>(ranks);
 }
 
 std::shared_ptr<NodeMemory> NodeTransport::tryMakeMemory(const std::shared_ptr<Transport>& setup,
@@ -109,47 +72,17 @@ std::shared_ptr<NodeMemory> NodeTransport::tryMakeMemory(const std::shared_ptr<T
 NodeTransport::NodeTransport(std::shared_ptr<NodeMemory> memory, GroupMap map)
     : Transport(std::move(map), INT_MAX),
       memory_(std::move(memory)),
-      blockBytes_(blockBytesFor(this->map().size())),
-      base_(memory_->data()),
       rank_(this->map().rank()),
       size_(this->map().size()),
-      seenLatest_(static_cast<std::size_t>(size_), 0),
-      seenVersion_(static_cast<std::size_t>(size_), 0) {
-  static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
-  static_assert(kNoteAt + sizeof(NoteCell) <= kSlotsAt);
-  const std::size_t slotBytes[kLanes] = {ComparedMessage::kBytes, kReportBytes,
-                                         dataSlotBytes(size_)};
-  std::size_t at = kSlotsAt;
-  for (std::size_t number = 0; number < kLanes; ++number) {
-    Lane& lane = lanes_[number];
-    lane.counterAt = kCountersAt + number * kLine;
-    lane.slotsAt = at;
-    lane.slotBytes = slotBytes[number];
-    at += 2 * slotStride(lane.slotBytes);
-  }
-}
-
-std::byte* NodeTransport::slotOf(const Lane& lane, int rank) const {
-  return base_ + static_cast<std::size_t>(rank) * blockBytes_ + lane.slotsAt +
-         lane.slot * slotStride(lane.slotBytes);
-}
-
-// Not constructed: zero bytes are counters at zero.
-std::atomic<std::uint64_t>& NodeTransport::counterAt(int rank, std::size_t offset) const {
-  return *reinterpret_cast<std::atomic<std::uint64_t>*>(
-      base_ + static_cast<std::size_t>(rank) * blockBytes_ + offset);
-}
-
-NodeTransport::NoteCell& NodeTransport::noteOf(int rank) const {
-  return *reinterpret_cast<NoteCell*>(base_ + static_cast<std::size_t>(rank) * blockBytes_ +
-                                      kNoteAt);
-}
+      blocks_(memory_->data(), SharedSlots::blockBytesFor(size_), rank_, size_),
+      slots_(SharedSlots::ofLanes(blocks_)),
+      notes_(blocks_) {}
 
 Transfer NodeTransport::compare(ComparedMessage& message) {
   Operation operation;
   operation.kind = Kind::kCompare;
   operation.message = &message;
-  return start(kComparisons, operation);
+  return start(kComparisonLane, operation);
 }
 
 Transfer NodeTransport::gatherReports(char* all, std::size_t bytesPerRank) {
@@ -157,11 +90,11 @@ Transfer NodeTransport::gatherReports(char* all, std::size_t bytesPerRank) {
   operation.kind = Kind::kAllgather;
   operation.to = reinterpret_cast<std::byte*>(all);
   operation.bytes = operation.most = bytesPerRank;
-  return start(kReports, operation);
+  return start(kReportLane, operation);
 }
 
 Transfer NodeTransport::barrier() {
-  return start(kData, Operation());
+  return start(kDataLane, Operation());
 }
 
 Transfer NodeTransport::broadcast(void* data, std::size_t bytes, int root) {
@@ -170,7 +103,7 @@ Transfer NodeTransport::broadcast(void* data, std::size_t bytes, int root) {
   operation.to = static_cast<std::byte*>(data);
   operation.bytes = operation.most = bytes;
   operation.root = root;
-  return start(kData, operation);
+  return start(kDataLane, operation);
 }
 
 Transfer NodeTransport::allgather(void* all, std::size_t bytesPerRank) {
@@ -178,7 +111,7 @@ Transfer NodeTransport::allgather(void* all, std::size_t bytesPerRank) {
   operation.kind = Kind::kAllgather;
   operation.to = static_cast<std::byte*>(all);
   operation.bytes = operation.most = bytesPerRank;
-  return start(kData, operation);
+  return start(kDataLane, operation);
 }
 
 Transfer NodeTransport::allgatherv(void* all, const RankParts& parts) {
@@ -189,7 +122,7 @@ Transfer NodeTransport::allgatherv(void* all, const RankParts& parts) {
   operation.bytes = parts.total();
   operation.most =
       static_cast<std::size_t>(*std::max_element(parts.counts.begin(), parts.counts.end()));
-  return start(kData, operation);
+  return start(kDataLane, operation);
 }
 
 Transfer NodeTransport::gatherv(const void* mine, std::size_t bytes, int root, void* all,
@@ -201,7 +134,7 @@ Transfer NodeTransport::gatherv(const void* mine, std::size_t bytes, int root, v
   operation.to = static_cast<std::byte*>(all);
   operation.received = &parts;
   operation.own = operation.most = bytes;
-  return start(kData, operation);
+  return start(kDataLane, operation);
 }
 
 Transfer NodeTransport::alltoallv(const void* from, const RankParts& sent, void* to,
@@ -214,7 +147,7 @@ Transfer NodeTransport::alltoallv(const void* from, const RankParts& sent, void*
   operation.received = &received;
   operation.most =
       static_cast<std::size_t>(*std::max_element(sent.counts.begin(), sent.counts.end()));
-  return start(kData, operation);
+  return start(kDataLane, operation);
 }
 
 bool NodeTransport::canReduce(const CollectiveCall& /*call*/) const {
@@ -230,7 +163,7 @@ Transfer NodeTransport::allreduce(const CollectiveCall& call, std::size_t offset
   operation.from = static_cast<const std::byte*>(inputOf(call)) + offset * element;
   operation.to = static_cast<std::byte*>(call.output) + offset * element;
   operation.bytes = operation.most = count * element;
-  return start(kData, operation);
+  return start(kDataLane, operation);
 }
 
 Transfer NodeTransport::reduceScatter(const CollectiveCall& call, const std::vector<int>& counts) {
@@ -243,77 +176,56 @@ Transfer NodeTransport::reduceScatter(const CollectiveCall& call, const std::vec
   operation.bytes = call.inputCount * elementBytes(call);
   operation.most = static_cast<std::size_t>(*std::max_element(counts.begin(), counts.end())) *
                    elementBytes(call);
-  return start(kData, operation);
+  return start(kDataLane, operation);
 }
 
-Transfer NodeTransport::start(LaneNumber number, Operation operation) {
-  Lane& lane = lanes_[number];
-  lane.operations.push_back(operation);
-  const std::uint64_t own = ++lane.started;
+Transfer NodeTransport::start(LaneNumber lane, const Operation& operation) {
+  const Transfer transfer = lanes_.add(lane, operation);
   advance(lane);
-  return lane.ended >= own ? 0 : own * kLanes + number;
+  return lanes_.hasEnded(transfer) ? 0 : transfer;
 }
 
 bool NodeTransport::hasEnded(Transfer& transfer) {
-  Lane& lane = lanes_[transfer % kLanes];
-  const std::uint64_t own = transfer / kLanes;
-  if (lane.ended < own) {
-    advance(lane);
-  }
-  if (lane.ended < own) {
-    return false;
+  if (!lanes_.hasEnded(transfer)) {
+    advance(Lanes::laneOf(transfer));
+    if (!lanes_.hasEnded(transfer)) {
+      return false;
+    }
   }
   transfer = 0;
   return true;
 }
 
-void NodeTransport::advance(Lane& lane) {
-  while (lane.first < lane.operations.size() && advance(lane, lane.operations[lane.first])) {
-    ++lane.first;
-    ++lane.ended;
-  }
-  if (lane.first == lane.operations.size()) {
-    lane.operations.clear();
-    lane.first = 0;
+void NodeTransport::advance(std::size_t lane) {
+  Operation* operation = lanes_.current(lane);
+  while (operation != nullptr && advance(slots_[lane], *operation)) {
+    lanes_.endCurrent(lane);
+    operation = lanes_.current(lane);
   }
 }
 
-bool NodeTransport::advance(Lane& lane, Operation& operation) {
+bool NodeTransport::advance(SharedSlots& slots, Operation& operation) {
   while (true) {
     if (operation.step == Step::kWrite) {
-      write(lane, operation);
-      arrive(lane);
+      write(slots, operation);
+      slots.arrive();
       operation.step = Step::kRead;
     }
-    if (!haveAllArrived(lane)) {
+    if (!slots.haveAllArrived()) {
       return false;
     }
-    if (read(lane, operation)) {
+    if (read(slots, operation)) {
       return true;
     }
   }
 }
 
-void NodeTransport::arrive(Lane& lane) {
-  lane.nextToArrive = 0;
-  counterAt(rank_, lane.counterAt).store(++lane.arrivals, std::memory_order_release);
-}
-
-bool NodeTransport::haveAllArrived(Lane& lane) {
-  while (lane.nextToArrive < size_ &&
-         counterAt(lane.nextToArrive, lane.counterAt).load(std::memory_order_acquire) >=
-             lane.arrivals) {
-    ++lane.nextToArrive;
-  }
-  return lane.nextToArrive == size_;
-}
-
-std::size_t NodeTransport::chunkBytes(const Lane& lane, const Operation& operation, int ranks) {
+std::size_t NodeTransport::chunkBytes(const SharedSlots& slots, const Operation& operation) {
   const std::size_t element = operation.call == nullptr ? 1 : elementBytes(*operation.call);
   const bool hasSections =
       operation.kind == Kind::kAlltoall || operation.kind == Kind::kReduceScatter;
   const std::size_t room =
-      hasSections ? lane.slotBytes / static_cast<std::size_t>(ranks) : lane.slotBytes;
+      hasSections ? slots.bytes() / static_cast<std::size_t>(slots.size()) : slots.bytes();
   return room / element * element;
 }
 
@@ -324,18 +236,17 @@ bool NodeTransport::sharesTheWork(const Operation& operation, std::size_t bytes)
   return operation.kind == Kind::kAllreduce && size_ > 2 && bytes > kFew;
 }
 
-void NodeTransport::write(Lane& lane, Operation& operation) {
-  std::byte* const slot = slotOf(lane, rank_);
+void NodeTransport::write(SharedSlots& slots, Operation& operation) {
   if (operation.kind == Kind::kCompare) {
-    std::memcpy(slot + kLine, operation.message, ComparedMessage::kBytes);
+    std::memcpy(slots.dataOf(rank_), operation.message, ComparedMessage::kBytes);
     return;
   }
   SlotHead head{operation.most, 0};
   head.fingerprint = static_cast<std::uint64_t>(operation.kind) |
                      static_cast<std::uint64_t>(operation.root) << 8 | operation.bytes << 24;
-  std::memcpy(slot, &head, sizeof head);
-  std::byte* const to = slot + kLine;
-  const std::size_t chunk = chunkBytes(lane, operation, size_);
+  std::memcpy(slots.headOf(rank_), &head, sizeof head);
+  std::byte* const to = slots.dataOf(rank_);
+  const std::size_t chunk = chunkBytes(slots, operation);
   const std::size_t done = operation.done;
   switch (operation.kind) {
     case Kind::kBarrier:
@@ -376,22 +287,22 @@ void NodeTransport::write(Lane& lane, Operation& operation) {
   }
 }
 
-bool NodeTransport::read(Lane& lane, Operation& operation) {
+bool NodeTransport::read(SharedSlots& slots, Operation& operation) {
   if (operation.kind == Kind::kCompare) {
     for (int rank = 0; rank < size_; ++rank) {
-      operation.message->mergeInOrder(rank, slotOf(lane, rank) + kLine);
+      operation.message->mergeInOrder(rank, slots.dataOf(rank));
     }
-    lane.slot ^= 1U;
+    slots.turn();
     return true;
   }
-  const std::size_t chunk = chunkBytes(lane, operation, size_);
+  const std::size_t chunk = chunkBytes(slots, operation);
   if (operation.step == Step::kReadCombined) {
-    readSections(lane, operation);
+    readSections(slots, operation);
   } else {
-    checkHeads(lane, operation);
+    checkHeads(slots, operation);
     if (sharesTheWork(operation, inRound(operation.bytes, operation.done, chunk))) {
-      combineSection(lane, operation);
-      arrive(lane);
+      combineSection(slots, operation);
+      slots.arrive();
       operation.step = Step::kReadCombined;
       return false;
     }
@@ -401,39 +312,37 @@ bool NodeTransport::read(Lane& lane, Operation& operation) {
         break;
       case Kind::kBroadcast:
         if (operation.root != rank_) {
-          copyTo(operation.to + operation.done, slotOf(lane, operation.root) + kLine,
+          copyTo(operation.to + operation.done, slots.dataOf(operation.root),
                  inRound(operation.bytes, operation.done, chunk));
         }
         break;
       case Kind::kAllgather:
-        readAllgather(lane, operation);
-        break;
       case Kind::kGather:
-        readGather(lane, operation);
+        readGathered(slots, operation);
         break;
       case Kind::kAlltoall:
-        readAlltoall(lane, operation);
+        readAlltoall(slots, operation);
         break;
       case Kind::kAllreduce:
-        readAllreduce(lane, operation);
+        readAllreduce(slots, operation);
         break;
       case Kind::kReduceScatter:
-        readReduceScatter(lane, operation);
+        readReduceScatter(slots, operation);
         break;
     }
   }
   operation.done += chunk;
   operation.step = Step::kWrite;
-  lane.slot ^= 1U;
+  slots.turn();
   return operation.done >= operation.most;
 }
 
-void NodeTransport::checkHeads(const Lane& lane, Operation& operation) const {
+void NodeTransport::checkHeads(const SharedSlots& slots, Operation& operation) const {
   SlotHead mine{};
-  std::memcpy(&mine, slotOf(lane, rank_), sizeof mine);
+  std::memcpy(&mine, slots.headOf(rank_), sizeof mine);
   for (int other = 0; other < size_; ++other) {
     SlotHead head{};
-    std::memcpy(&head, slotOf(lane, other), sizeof head);
+    std::memcpy(&head, slots.headOf(other), sizeof head);
     if (head.fingerprint != mine.fingerprint) {
       throw TransportFailure(
           ErrorCode::kRankMismatch,
@@ -443,61 +352,55 @@ void NodeTransport::checkHeads(const Lane& lane, Operation& operation) const {
   }
 }
 
-void NodeTransport::readAllgather(const Lane& lane, const Operation& operation) {
-  const std::size_t chunk = chunkBytes(lane, operation, size_);
+void NodeTransport::readGathered(const SharedSlots& slots, const Operation& operation) {
+  // In an allgather, this rank's part is already in its place.
+  const bool isForAll = operation.kind == Kind::kAllgather;
+  if (!isForAll && rank_ != operation.root) {
+    return;
+  }
+  const std::size_t chunk = chunkBytes(slots, operation);
   for (int rank = 0; rank < size_; ++rank) {
-    if (rank != rank_) {
+    if (!isForAll || rank != rank_) {
       const Section part = gatheredFrom(operation, rank);
-      copyTo(operation.to + part.begin + operation.done, slotOf(lane, rank) + kLine,
+      copyTo(operation.to + part.begin + operation.done, slots.dataOf(rank),
              inRound(part.bytes, operation.done, chunk));
     }
   }
 }
 
-void NodeTransport::readGather(const Lane& lane, const Operation& operation) {
-  if (rank_ != operation.root) {
-    return;
-  }
-  const std::size_t chunk = chunkBytes(lane, operation, size_);
-  for (int rank = 0; rank < size_; ++rank) {
-    const Section part = gatheredFrom(operation, rank);
-    copyTo(operation.to + part.begin + operation.done, slotOf(lane, rank) + kLine,
-           inRound(part.bytes, operation.done, chunk));
-  }
-}
-
-void NodeTransport::readAlltoall(const Lane& lane, const Operation& operation) {
-  const std::size_t chunk = chunkBytes(lane, operation, size_);
+void NodeTransport::readAlltoall(const SharedSlots& slots, const Operation& operation) {
+  const std::size_t chunk = chunkBytes(slots, operation);
   for (int rank = 0; rank < size_; ++rank) {
     const auto index = static_cast<std::size_t>(rank);
     copyTo(operation.to + operation.received->starts[index] + operation.done,
-           slotOf(lane, rank) + kLine + static_cast<std::size_t>(rank_) * chunk,
+           slots.dataOf(rank) + static_cast<std::size_t>(rank_) * chunk,
            inRound(static_cast<std::size_t>(operation.received->counts[index]), operation.done,
                    chunk));
   }
 }
 
-void NodeTransport::readAllreduce(const Lane& lane, const Operation& operation) {
-  const std::size_t bytes =
-      inRound(operation.bytes, operation.done, chunkBytes(lane, operation, size_));
+void NodeTransport::takeParts(const SharedSlots& slots, std::size_t offset) {
   parts_.clear();
   for (int rank = 0; rank < size_; ++rank) {
-    // Its own elements are in the caller's memory as well, and nearer.
-    parts_.push_back(rank == rank_ ? operation.from + operation.done : slotOf(lane, rank) + kLine);
+    parts_.push_back(slots.dataOf(rank) + offset);
   }
+}
+
+void NodeTransport::readAllreduce(const SharedSlots& slots, const Operation& operation) {
+  const std::size_t bytes = inRound(operation.bytes, operation.done, chunkBytes(slots, operation));
+  takeParts(slots, 0);
+  // Its own elements are in the caller's memory as well, and nearer.
+  parts_[static_cast<std::size_t>(rank_)] = operation.from + operation.done;
   combineParts(*operation.call, combinedBy(*operation.call), parts_,
                bytes / elementBytes(*operation.call), operation.to + operation.done);
 }
 
-void NodeTransport::readReduceScatter(const Lane& lane, const Operation& operation) {
+void NodeTransport::readReduceScatter(const SharedSlots& slots, const Operation& operation) {
   const std::size_t element = elementBytes(*operation.call);
-  const std::size_t chunk = chunkBytes(lane, operation, size_);
+  const std::size_t chunk = chunkBytes(slots, operation);
   const std::size_t mine =
       static_cast<std::size_t>((*operation.counts)[static_cast<std::size_t>(rank_)]) * element;
-  parts_.clear();
-  for (int rank = 0; rank < size_; ++rank) {
-    parts_.push_back(slotOf(lane, rank) + kLine + static_cast<std::size_t>(rank_) * chunk);
-  }
+  takeParts(slots, static_cast<std::size_t>(rank_) * chunk);
   const std::size_t bytes = inRound(mine, operation.done, chunk);
   if (bytes > 0) {
     combineParts(*operation.call, combinedBy(*operation.call), parts_, bytes / element,
@@ -505,75 +408,22 @@ void NodeTransport::readReduceScatter(const Lane& lane, const Operation& operati
   }
 }
 
-void NodeTransport::combineSection(const Lane& lane, const Operation& operation) {
+void NodeTransport::combineSection(const SharedSlots& slots, const Operation& operation) {
   const std::size_t element = elementBytes(*operation.call);
-  const std::size_t bytes =
-      inRound(operation.bytes, operation.done, chunkBytes(lane, operation, size_));
+  const std::size_t bytes = inRound(operation.bytes, operation.done, chunkBytes(slots, operation));
   const Section section = sectionOf(rank_, size_, bytes, element);
-  parts_.clear();
-  for (int rank = 0; rank < size_; ++rank) {
-    parts_.push_back(slotOf(lane, rank) + kLine + section.begin);
-  }
+  takeParts(slots, section.begin);
   combineParts(*operation.call, combinedBy(*operation.call), parts_, section.bytes / element,
-               slotOf(lane, rank_) + kLine + section.begin);
+               slots.dataOf(rank_) + section.begin);
 }
 
-void NodeTransport::readSections(const Lane& lane, const Operation& operation) {
-  const std::size_t bytes =
-      inRound(operation.bytes, operation.done, chunkBytes(lane, operation, size_));
+void NodeTransport::readSections(const SharedSlots& slots, const Operation& operation) {
+  const std::size_t bytes = inRound(operation.bytes, operation.done, chunkBytes(slots, operation));
   for (int rank = 0; rank < size_; ++rank) {
     const Section section = sectionOf(rank, size_, bytes, elementBytes(*operation.call));
-    copyTo(operation.to + operation.done + section.begin,
-           slotOf(lane, rank) + kLine + section.begin, section.bytes);
+    copyTo(operation.to + operation.done + section.begin, slots.dataOf(rank) + section.begin,
+           section.bytes);
   }
-}
-
-void NodeTransport::postNote(const StallNote& note) {
-  NoteCell& cell = noteOf(rank_);
-  std::array<std::uint64_t, std::tuple_size_v<decltype(NoteCell::words)>> words;
-  static_assert(sizeof words == sizeof note);
-  std::memcpy(words.data(), &note, sizeof note);
-  cell.version.fetch_add(1, std::memory_order_acq_rel);
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    cell.words[i].store(words[i], std::memory_order_release);
-  }
-  cell.version.fetch_add(1, std::memory_order_release);
-}
-
-bool NodeTransport::takeNote(int& rank, StallNote& note) {
-  for (int other = 0; other < size_; ++other) {
-    const auto index = static_cast<std::size_t>(other);
-    if (other == rank_) {
-      continue;
-    }
-    const std::uint64_t latest = counterAt(other, kLatestAt).load(std::memory_order_acquire);
-    const NoteCell& cell = noteOf(other);
-    const std::uint64_t version = cell.version.load(std::memory_order_acquire);
-    if (version % 2 != 0 || (latest == seenLatest_[index] && version == seenVersion_[index])) {
-      continue;
-    }
-    std::array<std::uint64_t, std::tuple_size_v<decltype(NoteCell::words)>> words;
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      words[i] = cell.words[i].load(std::memory_order_acquire);
-    }
-    if (cell.version.load(std::memory_order_acquire) != version) {
-      continue;  // it is being written; the next look reads it
-    }
-    std::memcpy(static_cast<void*>(&note), words.data(), sizeof note);
-    if (latest > note.latest) {
-      note.latest = latest;
-      note.call.front() = '\0';  // it has left the wait that it told of
-    }
-    seenLatest_[index] = latest;
-    seenVersion_[index] = version;
-    rank = other;
-    return true;
-  }
-  return false;
-}
-
-void NodeTransport::noteLatest(std::uint64_t latest) {
-  counterAt(rank_, kLatestAt).store(latest, std::memory_order_release);
 }
 
 void NodeTransport::noteBroken(const std::string& why) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -12,17 +10,18 @@
 
 #include "steptape/ranks/collective.h"
 
+#include "ranks/engine/note_board.h"
+#include "ranks/engine/operation_lanes.h"
+#include "ranks/engine/rank_blocks.h"
+#include "ranks/engine/shared_slots.h"
 #include "ranks/engine/transport.h"
 
 namespace steptape::detail::ranks {
 
 /// Moves data through memory that the ranks of a node share, for a group of ranks of one node.
 ///
-/// Operations of one kind form a lane. They proceed in rounds: each rank writes its bytes to a slot
-/// of its own in the memory and counts its arrival; when all ranks have arrived, each reads what it
-/// needs from the slots of the others. Two slots are used in turn: a rank that arrives in a round
-/// has read the slots of the previous one, so when all have arrived, the other slots are free.
-/// Large operations take several rounds.
+/// Operations of one kind form a lane, which has SharedSlots of its own. Large operations take
+/// several rounds.
 ///
 /// Results of reductions are combined in the order of the ranks, so they are bit-identical on every
 /// rank, and do not depend on the launcher.
@@ -61,9 +60,9 @@ class STEPTAPE_EXPORT NodeTransport : public Transport {
   Transfer allreduce(const CollectiveCall& call, std::size_t offset, std::size_t count) override;
   Transfer reduceScatter(const CollectiveCall& call, const std::vector<int>& counts) override;
   bool hasEnded(Transfer& transfer) override;
-  void postNote(const StallNote& note) override;
-  bool takeNote(int& rank, StallNote& note) override;
-  void noteLatest(std::uint64_t latest) override;
+  void postNote(const StallNote& note) override { notes_.post(note); }
+  bool takeNote(int& rank, StallNote& note) override { return notes_.take(rank, note); }
+  void noteLatest(std::uint64_t latest) override { notes_.noteLatest(latest); }
   void noteBroken(const std::string& why) override;
   std::string lostBecause() override;
 
@@ -97,6 +96,7 @@ class STEPTAPE_EXPORT NodeTransport : public Transport {
     std::size_t done = 0;  // bytes that have been moved
     std::size_t most = 0;  // bytes that one rank moves at most
   };
+  using Lanes = OperationLanes<Operation>;
 
   struct Section;
   /// Returns the section of `rank`: `bytes` are split evenly, at multiples of an element.
@@ -109,63 +109,38 @@ class STEPTAPE_EXPORT NodeTransport : public Transport {
     std::uint64_t most;
     std::uint64_t fingerprint;
   };
-  /// A note that other ranks may read while it is written: the version is then odd, or changes.
-  struct NoteCell {
-    std::atomic<std::uint64_t> version;
-    std::array<std::atomic<std::uint64_t>, sizeof(StallNote) / sizeof(std::uint64_t)> words;
-  };
 
-  /// The operations of one kind.
-  struct Lane {
-    std::size_t counterAt = 0;  // in the block of a rank
-    std::size_t slotsAt = 0;
-    std::size_t slotBytes = 0;
-    std::uint64_t arrivals = 0;  // how often this rank has arrived
-    int nextToArrive = 0;        // ranks below it have arrived as often
-    unsigned slot = 0;           // which of the two slots is in use
-    std::vector<Operation> operations;
-    std::size_t first = 0;  // operations before it have ended
-    std::uint64_t started = 0;
-    std::uint64_t ended = 0;
-  };
-  enum LaneNumber : std::size_t { kComparisons, kReports, kData, kLanes };
-
-  Transfer start(LaneNumber number, Operation operation);
-  void advance(Lane& lane);
+  Transfer start(LaneNumber lane, const Operation& operation);
+  void advance(std::size_t lane);
   /// @return whether the operation has ended.
-  bool advance(Lane& lane, Operation& operation);
-  void write(Lane& lane, Operation& operation);
+  bool advance(SharedSlots& slots, Operation& operation);
+  void write(SharedSlots& slots, Operation& operation);
   /// Reads the slots of a round.
   /// @return whether the operation has ended.
-  bool read(Lane& lane, Operation& operation);
-  void readGather(const Lane& lane, const Operation& operation);
-  void readAllgather(const Lane& lane, const Operation& operation);
-  void readAlltoall(const Lane& lane, const Operation& operation);
-  void readAllreduce(const Lane& lane, const Operation& operation);
-  void readReduceScatter(const Lane& lane, const Operation& operation);
+  bool read(SharedSlots& slots, Operation& operation);
+  void readGathered(const SharedSlots& slots, const Operation& operation);
+  void readAlltoall(const SharedSlots& slots, const Operation& operation);
+  /// Sets parts_ to the bytes at `offset` in the slot of each rank.
+  void takeParts(const SharedSlots& slots, std::size_t offset);
+  void readAllreduce(const SharedSlots& slots, const Operation& operation);
+  void readReduceScatter(const SharedSlots& slots, const Operation& operation);
   /// Combines this rank's section of a round, in its slot.
-  void combineSection(const Lane& lane, const Operation& operation);
-  void readSections(const Lane& lane, const Operation& operation);
+  void combineSection(const SharedSlots& slots, const Operation& operation);
+  void readSections(const SharedSlots& slots, const Operation& operation);
   bool sharesTheWork(const Operation& operation, std::size_t bytes) const;
-  void arrive(Lane& lane);
-  bool haveAllArrived(Lane& lane);
   /// Compares the heads of all slots, and takes over the sizes that only other ranks know.
-  void checkHeads(const Lane& lane, Operation& operation) const;
+  void checkHeads(const SharedSlots& slots, Operation& operation) const;
 
-  std::byte* slotOf(const Lane& lane, int rank) const;
-  std::atomic<std::uint64_t>& counterAt(int rank, std::size_t offset) const;
-  NoteCell& noteOf(int rank) const;
   /// Returns how many bytes of one rank, or of one section, move in one round.
-  static std::size_t chunkBytes(const Lane& lane, const Operation& operation, int ranks);
+  static std::size_t chunkBytes(const SharedSlots& slots, const Operation& operation);
 
   const std::shared_ptr<NodeMemory> memory_;
-  const std::size_t blockBytes_;
-  std::byte* const base_;
   const int rank_;
   const int size_;
-  Lane lanes_[kLanes];
-  std::vector<std::uint64_t> seenLatest_;  // by rank
-  std::vector<std::uint64_t> seenVersion_;
+  const RankBlocks blocks_;
+  SharedSlots::OfLanes slots_;
+  Lanes lanes_;
+  NoteBoard notes_;
   std::vector<const void*> parts_;  // of a reduction, by rank; kept for its memory
 };
 
