@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
   }
   steptape::setThreadName("benchmark");
   oneZone(0);
-  const std::uint32_t group = page->addGroup(1, "ranks 0-1", 0, 2);
+  const std::uint32_t group = page->collectives().addGroup(1, "ranks 0-1", 0, 2);
   const auto type = steptape::DType::kFloat32;
   std::uint64_t sequence = 0;
   const std::vector<benchmark::Variant> variants{
@@ -121,10 +121,10 @@ int main(int argc, char** argv) {
        [&] {
          using Phase = steptape::detail::process::RankState::CollectivePhase;
          return nanosOf([&](int) {
-           const std::uint64_t number = page->startCollective(
+           const std::uint64_t number = page->collectives().start(
                group, ++sequence, "allreduce(sum) 'gradients'", 4096, &type, Phase::kWaiting);
-           page->setCollectivePhase(number, Phase::kTransfer);
-           page->endCollective(group, number, true);
+           page->collectives().setPhase(number, Phase::kTransfer);
+           page->collectives().end(group, number, true);
          });
        }},
   };

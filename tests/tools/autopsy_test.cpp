@@ -44,13 +44,13 @@ class AutopsyCommand : public StateJob {
       EXPECT_TRUE(writer.flush().ok());
       StatePage* const page = StatePage::current();
       page->setPhase(detail::process::RunPhase::kBackward);
-      const std::uint32_t group = page->addGroup(77, "ranks 0-2", rank, size);
+      const std::uint32_t group = page->collectives().addGroup(77, "ranks 0-2", rank, size);
       for (int i = 1; i <= collectives; ++i) {
-        const std::uint64_t number = page->startCollective(
+        const std::uint64_t number = page->collectives().start(
             group, static_cast<std::uint64_t>(i), "allreduce(sum) 'gradients'", 400, nullptr,
             RankState::CollectivePhase::kWaiting);
         if (!waits || i < collectives) {
-          page->endCollective(group, number, true);
+          page->collectives().end(group, number, true);
         }
       }
       STEPTAPE_ZONE("conv1");

@@ -68,10 +68,10 @@ class SeveralHosts : public StateJob {
       writer.addScalar("loss", 0.5F, 7);
       EXPECT_TRUE(writer.flush().ok());
       detail::process::StatePage* const page = detail::process::StatePage::current();
-      const std::uint32_t group = page->addGroup(77, "ranks 0-1", rank, 2);
+      const std::uint32_t group = page->collectives().addGroup(77, "ranks 0-1", rank, 2);
       if (rank == 0) {
-        page->startCollective(group, 1, "allreduce(sum) 'gradients'", 400, nullptr,
-                              detail::process::RankState::CollectivePhase::kWaiting);
+        page->collectives().start(group, 1, "allreduce(sum) 'gradients'", 400, nullptr,
+                                  detail::process::RankState::CollectivePhase::kWaiting);
       }
       ready();
     });

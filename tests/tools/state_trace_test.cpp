@@ -26,6 +26,7 @@
 namespace steptape {
 namespace {
 
+using detail::process::CollectiveNotes;
 using detail::process::RankState;
 using detail::process::StatePage;
 using CollectivePhase = RankState::CollectivePhase;
@@ -96,17 +97,17 @@ class StateTrace : public StateJob {
 
   static void startCollective(StatePage* page, int rank, std::uint64_t sequence,
                               CollectivePhase phase) {
-    static std::uint32_t group = StatePage::kNoGroup;
-    if (group == StatePage::kNoGroup) {
-      group = page->addGroup(77, "ranks 0-1", rank, 2);
+    static std::uint32_t group = CollectiveNotes::kNoGroup;
+    if (group == CollectiveNotes::kNoGroup) {
+      group = page->collectives().addGroup(77, "ranks 0-1", rank, 2);
     }
     const DType type = DType::kFloat32;
-    const std::uint64_t number = page->startCollective(
+    const std::uint64_t number = page->collectives().start(
         group, sequence, "allreduce(sum) 'gradients'", 400, &type, CollectivePhase::kWaiting);
     if (phase == CollectivePhase::kCompleted) {
-      page->endCollective(group, number, true);
+      page->collectives().end(group, number, true);
     } else if (phase != CollectivePhase::kWaiting) {
-      page->setCollectivePhase(number, phase);
+      page->collectives().setPhase(number, phase);
     }
   }
 

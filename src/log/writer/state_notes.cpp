@@ -54,7 +54,7 @@ void StateNotes::noteValues(const SeriesTable& series) {
     LastScalar& last = series[kept.series]->last;
     if (last.hasChanged()) {
       const process::TagValues& values = last.take();
-      page_->noteValue(kept.place, values);
+      page_->values().note(kept.place, values);
       lastStep_ = hasStep_ ? std::max(lastStep_, values.step) : values.step;
       hasStep_ = true;
     }
@@ -73,15 +73,15 @@ void StateNotes::findPlaces(const SeriesTable& series) {
     kept_.reserve(kept_.size() + 1);
     const std::string& tag = series[seen_]->series.tag;
     const std::string& directory = series[seen_]->stream->context().directory();
-    std::uint32_t place = process::StatePage::kNoValue;
+    std::uint32_t place = process::ValueNotes::kNoPlace;
     if (!free_.empty()) {
       place = free_.back();
       free_.pop_back();
-      page_->replaceValue(place, tag, directory);
+      page_->values().replace(place, tag, directory);
     } else {
-      place = page_->addValue(tag, directory);
+      place = page_->values().add(tag, directory);
     }
-    if (place != process::StatePage::kNoValue) {
+    if (place != process::ValueNotes::kNoPlace) {
       kept_.push_back({seen_, place});
     }
   }

@@ -25,7 +25,6 @@ namespace steptape::detail::process {
 namespace {
 
 using state_layout::State;
-using CollectivePhase = RankState::CollectivePhase;
 
 /// What keep() and the fork handlers share. Never destroyed: threads may outlive main().
 struct PageKeeper {
@@ -300,97 +299,6 @@ RunPhase StatePage::setPhase(RunPhase phase) noexcept {
   return before;
 }
 
-std::uint32_t StatePage::addGroup(std::uint64_t id, std::string_view name, int rank,
-                                  int size) noexcept {
-  const auto fill = [&](state_layout::Group& group) {
-    storeWord(group.id, id);
-    storeSigned(group.rank, rank);
-    storeSigned(group.size, size);
-    storeText(group.name, name);
-  };
-  for (std::uint32_t i = 0; i < state_->groups.size(); ++i) {
-    state_layout::Group& group = state_->groups[i];
-    if (loadWord(group.id) != 0) {
-      continue;
-    }
-    const SharedStore store(group.sequence);
-    if (store && loadWord(group.id) == 0) {
-      fill(group);
-      return i;
-    }
-  }
-  return kNoGroup;
-}
-
-void StatePage::removeGroup(std::uint32_t group) noexcept {
-  if (group >= state_->groups.size()) {
-    return;
-  }
-  state_layout::Group& entry = state_->groups[group];
-  if (const SharedStore store{entry.sequence}) {
-    for (state_layout::Word* const word : {&entry.id, &entry.started, &entry.completed,
-                                           &entry.lastStartTicks, &entry.lastEndTicks}) {
-      storeWord(*word, 0);
-    }
-  }
-}
-
-std::uint64_t StatePage::startCollective(std::uint32_t group, std::uint64_t sequence,
-                                         std::string_view name, std::int64_t bytes,
-                                         const DType* type, CollectivePhase phase) noexcept {
-  const std::uint64_t number =
-      __atomic_add_fetch(&state_->counters.collectives, 1, __ATOMIC_RELAXED);
-  const std::uint64_t now = readTicks();
-  std::uint64_t groupId = 0;
-  if (group < state_->groups.size()) {
-    state_layout::Group& in = state_->groups[group];
-    groupId = loadWord(in.id);
-    if (const SharedStore store{in.sequence}) {
-      storeWord(in.started, sequence);
-      storeWord(in.lastStartTicks, now);
-    }
-  }
-  state_layout::Collective& entry = state_->collectives[(number - 1) % state_->collectives.size()];
-  if (const SharedStore store{entry.sequence}) {
-    storeWord(entry.number, number);
-    storeWord(entry.group, groupId);
-    storeWord(entry.groupSequence, sequence);
-    storeSigned(entry.bytes, bytes);
-    storeWord(entry.typeAndPhase,
-              (type == nullptr ? 0 : (static_cast<std::uint64_t>(*type) + 1) << 8) |
-                  static_cast<std::uint64_t>(phase));
-    storeWord(entry.startTicks, now);
-    storeWord(entry.sinceTicks, now);
-    storeWord(entry.thread, currentTid());
-    storeText(entry.name, name);
-  }
-  return number;
-}
-
-void StatePage::setCollectivePhase(std::uint64_t number, CollectivePhase phase) noexcept {
-  state_layout::Collective& entry = state_->collectives[(number - 1) % state_->collectives.size()];
-  const std::uint64_t now = readTicks();
-  // The slot may belong to a later collective by now.
-  if (const SharedStore store{entry.sequence}; store && loadWord(entry.number) == number) {
-    constexpr std::uint64_t kPhaseBits = 0xFF;
-    storeWord(entry.typeAndPhase,
-              (loadWord(entry.typeAndPhase) & ~kPhaseBits) | static_cast<std::uint64_t>(phase));
-    storeWord(entry.sinceTicks, now);
-  }
-}
-
-void StatePage::endCollective(std::uint32_t group, std::uint64_t number,
-                              bool hasSucceeded) noexcept {
-  setCollectivePhase(number, hasSucceeded ? CollectivePhase::kCompleted : CollectivePhase::kFailed);
-  if (group < state_->groups.size()) {
-    state_layout::Group& in = state_->groups[group];
-    if (const SharedStore store{in.sequence}) {
-      storeWord(in.completed, loadWord(in.completed) + 1);
-      storeWord(in.lastEndTicks, readTicks());
-    }
-  }
-}
-
 std::size_t StatePage::names() const noexcept {
   return static_cast<std::size_t>(loadWord(state_->counters.names));
 }
@@ -455,48 +363,6 @@ void StatePage::noteKernelKills() noexcept {
   state_layout::Memory& memory = state_->memory;
   if (const SharedStore store{memory.sequence}) {
     storeSigned(memory.oomKills, kills);  // the sizes are still those of Memory::ticks
-  }
-}
-
-std::uint32_t StatePage::addValue(std::string_view tag, std::string_view directory) noexcept {
-  for (std::uint32_t i = 0; i < state_->values.size(); ++i) {
-    state_layout::Value& value = state_->values[i];
-    if (value.tag[0] == '\0') {
-      const SharedStore store(value.sequence);
-      storeText(value.directory, directory);
-      storeText(value.tag, tag);
-      return i;
-    }
-  }
-  __atomic_add_fetch(&state_->counters.valuesWithoutRoom, 1, __ATOMIC_RELAXED);
-  return kNoValue;
-}
-
-void StatePage::replaceValue(std::uint32_t number, std::string_view tag,
-                             std::string_view directory) noexcept {
-  state_layout::Value& value = state_->values[number];
-  if (const SharedStore store{value.sequence}) {
-    storeText(value.directory, directory);
-    storeText(value.tag, tag);
-    storeWord(value.flags, 0);
-    storeWord(value.wall, 0);
-  }
-}
-
-void StatePage::noteValue(std::uint32_t number, const TagValues& values) noexcept {
-  if (number >= state_->values.size()) {
-    return;
-  }
-  state_layout::Value& value = state_->values[number];
-  if (const SharedStore store{value.sequence}) {
-    storeSigned(value.step, values.step);
-    storeFloat(value.value, values.value);
-    storeDouble(value.wall, values.wall);
-    storeWord(value.flags, (values.hasFinite ? state_layout::kHasFinite : 0) |
-                               (values.hasNonFinite ? state_layout::kHasNonFinite : 0));
-    storeSigned(value.finiteStep, values.finiteStep);
-    storeFloat(value.finiteValue, values.finiteValue);
-    storeSigned(value.firstNonFiniteStep, values.firstNonFiniteStep);
   }
 }
 

@@ -8,13 +8,14 @@
 #include <string_view>
 
 #include "steptape/base/clock.h"
-#include "steptape/base/dtype.h"
 #include "steptape/base/export.h"
 
+#include "process/blackbox/collective_notes.h"
 #include "process/blackbox/kernel_kills.h"
 #include "process/blackbox/process_box.h"
 #include "process/blackbox/rank_state.h"
 #include "process/blackbox/state_layout.h"
+#include "process/blackbox/value_notes.h"
 
 namespace steptape::detail::process {
 
@@ -24,18 +25,6 @@ struct MemoryUse {
   std::int64_t cgroupBytes = -1;
   std::int64_t cgroupLimit = -1;
   std::int64_t oomKills = -1;
-};
-
-/// The last values of one scalar tag.
-struct TagValues {
-  std::int64_t step = 0;
-  float value = 0;
-  double wall = 0;
-  bool hasFinite = false;
-  std::int64_t finiteStep = 0;
-  float finiteValue = 0;
-  bool hasNonFinite = false;
-  std::int64_t firstNonFiniteStep = 0;
 };
 
 /// The state of this process in a mapped file of its black box, from which readRankState() reads
@@ -81,18 +70,10 @@ class STEPTAPE_EXPORT StatePage {
   /// @return the phase before.
   RunPhase setPhase(RunPhase phase) noexcept;
 
-  /// @return whose number to pass to startCollective(); kNoGroup if there is no room.
-  std::uint32_t addGroup(std::uint64_t id, std::string_view name, int rank, int size) noexcept;
-  static constexpr std::uint32_t kNoGroup = ~std::uint32_t{0};
-  void removeGroup(std::uint32_t group) noexcept;
-  /// @param sequence Counts the collectives of the group, from 1.
-  /// @param type     Null: none.
-  /// @return its number, for the functions below.
-  std::uint64_t startCollective(std::uint32_t group, std::uint64_t sequence, std::string_view name,
-                                std::int64_t bytes, const DType* type,
-                                RankState::CollectivePhase phase) noexcept;
-  void setCollectivePhase(std::uint64_t number, RankState::CollectivePhase phase) noexcept;
-  void endCollective(std::uint32_t group, std::uint64_t number, bool hasSucceeded) noexcept;
+  /// Returns where collectives are noted.
+  CollectiveNotes collectives() noexcept { return CollectiveNotes(*state_); }
+  /// Returns where the values of scalars are noted.
+  ValueNotes values() noexcept { return ValueNotes(*state_); }
 
   /// Adds name `number`, which is one more than the last number. Others are ignored. Not
   /// thread-safe.
@@ -117,13 +98,6 @@ class STEPTAPE_EXPORT StatePage {
   /// Notes whether the kernel has killed a process of the control group, for a process that is
   /// about to end. Safe in a signal handler.
   void noteKernelKills() noexcept;
-  /// @return whose number to pass to noteValue(); kNoValue if there is no room.
-  std::uint32_t addValue(std::string_view tag, std::string_view directory) noexcept;
-  static constexpr std::uint32_t kNoValue = ~std::uint32_t{0};
-  /// Gives the place of a tag that no longer gets values to another one.
-  void replaceValue(std::uint32_t number, std::string_view tag,
-                    std::string_view directory) noexcept;
-  void noteValue(std::uint32_t number, const TagValues& values) noexcept;
 
   void noteDeviceBytes(std::int64_t bytes) noexcept;
 

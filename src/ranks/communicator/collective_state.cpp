@@ -144,7 +144,7 @@ GroupState::GroupState(int rank, int size, const std::vector<int>& jobRanks)
 
 GroupState::~GroupState() {
   if (page_ != nullptr && page_ == process::StatePage::current()) {
-    page_->removeGroup(number_);
+    page_->collectives().removeGroup(number_);
   }
 }
 
@@ -157,28 +157,28 @@ CollectiveToken GroupState::start(const CollectiveCall& call,
   }
   if (page != page_) {
     page_ = page;
-    number_ = page->addGroup(id_, name_, rank_, size_);
+    number_ = page->collectives().addGroup(id_, name_, rank_, size_);
   }
   const Title title(call);
   CollectiveToken token;
   token.group = number_;
   token.comparesRanks = comparesRanks(call);
-  token.number = page->startCollective(number_, started_, title.text(), bytesOf(call),
-                                       call.hasElements() ? &call.dtype : nullptr, phase);
+  token.number = page->collectives().start(number_, started_, title.text(), bytesOf(call),
+                                           call.hasElements() ? &call.dtype : nullptr, phase);
   return token;
 }
 
 void notePhase(const CollectiveToken& token, process::RankState::CollectivePhase phase) noexcept {
   process::StatePage* const page = process::StatePage::current();
   if (token.number != 0 && page != nullptr) {
-    page->setCollectivePhase(token.number, phase);
+    page->collectives().setPhase(token.number, phase);
   }
 }
 
 void noteEnd(CollectiveToken* token, bool hasSucceeded) noexcept {
   process::StatePage* const page = process::StatePage::current();
   if (token->number != 0 && page != nullptr) {
-    page->endCollective(token->group, token->number, hasSucceeded);
+    page->collectives().end(token->group, token->number, hasSucceeded);
   }
   *token = {};
 }

@@ -42,7 +42,7 @@ class GroupState {
   const std::uint64_t id_;
   const std::string name_;
   process::StatePage* page_ = nullptr;  // not that of the process before fork()
-  std::uint32_t number_ = process::StatePage::kNoGroup;
+  std::uint32_t number_ = process::CollectiveNotes::kNoGroup;
   std::uint64_t started_ = 0;
 };
 

@@ -19,7 +19,7 @@ TEST_F(StateCostTest, ZonesStepsPhasesAndCollectivesAllocateNothing) {
   test::StateChild child([](const auto& ready) {
     StatePage::keep();
     StatePage& page = *StatePage::current();
-    const std::uint32_t group = page.addGroup(1, "ranks 0-1", 0, 2);
+    const std::uint32_t group = page.collectives().addGroup(1, "ranks 0-1", 0, 2);
     std::uint64_t allocated = 0;
     for (int i = 0; i < 100; ++i) {
       const std::uint64_t before = allocationsOfThread();
@@ -29,9 +29,9 @@ TEST_F(StateCostTest, ZonesStepsPhasesAndCollectivesAllocateNothing) {
       const PhaseScope phase(RunPhase::kForward);
       const DType type = DType::kFloat32;
       const std::uint64_t number =
-          page.startCollective(group, static_cast<std::uint64_t>(i) + 1, "allreduce(sum)", 4, &type,
-                               RankState::CollectivePhase::kWaiting);
-      page.endCollective(group, number, true);
+          page.collectives().start(group, static_cast<std::uint64_t>(i) + 1, "allreduce(sum)", 4,
+                                   &type, RankState::CollectivePhase::kWaiting);
+      page.collectives().end(group, number, true);
       page.noteHeartbeat();
       noteError("an error");
       if (i > 0) {  // the first zone of a thread and the first use of a name may allocate

@@ -28,9 +28,9 @@ class StateDamageTest : public test::StateTest {
       StatePage::keep();
       StatePage& page = *StatePage::current();
       page.noteLogDirectory("runs/a");
-      page.noteValue(page.addValue("loss", "runs/a"), {3, 0.5F, 1, true, 3, 0.5F});
-      page.startCollective(page.addGroup(1, "ranks 0-1", 0, 2), 1, "barrier", 0, nullptr,
-                           RankState::CollectivePhase::kWaiting);
+      page.values().note(page.values().add("loss", "runs/a"), {3, 0.5F, 1, true, 3, 0.5F});
+      page.collectives().start(page.collectives().addGroup(1, "ranks 0-1", 0, 2), 1, "barrier", 0,
+                               nullptr, RankState::CollectivePhase::kWaiting);
       noteStep(3);
       STEPTAPE_ZONE("train");
       ready.tellAndWait();

@@ -55,14 +55,14 @@ void zones(int rounds) {
   }
   threads.emplace_back([&] {
     ++running;
-    const std::uint32_t group = page.addGroup(7, "ranks 0-1", 0, 2);
+    const std::uint32_t group = page.collectives().addGroup(7, "ranks 0-1", 0, 2);
     for (std::uint64_t n = 1;; ++n) {
       const DType type = n % 2 == 0 ? DType::kFloat32 : DType::kInt64;
       const std::uint64_t number =
-          page.startCollective(group, n, "op " + std::to_string(n), static_cast<std::int64_t>(n),
-                               &type, CollectivePhase::kWaiting);
-      page.setCollectivePhase(number, CollectivePhase::kTransfer);
-      page.endCollective(group, number, true);
+          page.collectives().start(group, n, "op " + std::to_string(n),
+                                   static_cast<std::int64_t>(n), &type, CollectivePhase::kWaiting);
+      page.collectives().setPhase(number, CollectivePhase::kTransfer);
+      page.collectives().end(group, number, true);
     }
   });
   threads.emplace_back([&] {
