@@ -16,6 +16,7 @@
 #include "tools/steptape/exit_code.h"
 #include "tools/steptape/hosts/job_views.h"
 #include "tools/steptape/hosts/slurm_job.h"
+#include "tools/steptape/states/autopsy_json.h"
 #include "tools/steptape/states/autopsy_text.h"
 #include "tools/steptape/states/rank_view.h"
 #include "tools/steptape/states/state_trace.h"

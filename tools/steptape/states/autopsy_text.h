@@ -15,7 +15,4 @@ std::string autopsyText(const Job& job, const Verdict& verdict, const Terminal& 
 /// Returns the same report as a page of Markdown.
 std::string autopsyMarkdown(const Job& job, const Verdict& verdict);
 
-/// Returns one JSON object.
-std::string autopsyJson(const Job& job, const Verdict& verdict);
-
 }  // namespace steptape::tools
