@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/steptape/charts/axis.h"
-
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "tools/steptape/charts/tick_labels.h"
+#include "tools/steptape/charts/value_axis.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,7 +8,7 @@
 #include "tools/steptape/help/closest_name.h"
 #include "tools/steptape/runs/name_filter.h"
 #include "tools/steptape/tables/human_text.h"
-#include "tools/steptape/tables/json_text.h"
+#include "tools/steptape/tables/json_pieces.h"
 #include "tools/steptape/tables/table.h"
 #include "tools/steptape/terminal/screen_text.h"
 

@@ -17,9 +17,6 @@
 namespace steptape::detail::log {
 namespace {
 
-// A ring holds 10,900 scalars, so a thread may log two million per second between two passes.
-constexpr auto kPause = std::chrono::milliseconds(4);
-constexpr auto kLongestPause = std::chrono::milliseconds(32);
 // Far below the usual limit of 1024 descriptors, and more than are written at once.
 constexpr std::size_t kOpenFiles = 64;
 
@@ -58,12 +55,7 @@ Backend& Backend::instance() {
 }
 
 Backend::Backend()
-    : names_(&log_),
-      openFiles_(kOpenFiles),
-      record_(TickTimes()),
-      series_(1),
-      captured_(&series_),
-      pause_(kPause) {}
+    : names_(&log_), openFiles_(kOpenFiles), record_(TickTimes()), captured_(&series_) {}
 
 void Backend::attach(std::shared_ptr<Run> run, std::function<void()> beforeAbort) {
   const RunPlace place = placeOf(run->context().directory());
@@ -77,7 +69,7 @@ void Backend::attach(std::shared_ptr<Run> run, std::function<void()> beforeAbort
     Run* const attached = clients_.back().run.get();
     try {
       names_.addRun(attached, place);
-      if (!running_) {
+      if (thread_ == std::thread::id()) {
         start();
       }
     } catch (...) {
@@ -101,7 +93,6 @@ void Backend::start() {
   // Detached: the thread ends after the last writer, and no thread may wait for a disk that never
   // responds.
   std::thread thread([this] { run(); });
-  running_ = true;
   thread_ = thread.get_id();
   thread.detach();
 }
@@ -194,9 +185,9 @@ Producer& Backend::addProducer() {
 
 std::uint32_t Backend::addSeries(std::unique_ptr<RegisteredSeries> series) {
   base::MutexLock lock(mutex_);
-  newSeries_.push_back(std::move(series));
-  const std::uint32_t id = ++lastSeries_;
-  names_.addSeries(id, *newSeries_.back());
+  const RegisteredSeries& added = *series;
+  const std::uint32_t id = series_.add(std::move(series));
+  names_.addSeries(id, added);
   return id;
 }
 
@@ -228,9 +219,8 @@ void Backend::run() {
 
 bool Backend::waitForWork(Requests* requests) {
   const bool isRetry = !requests->empty();
-  pause_ = idle_ && !isRetry ? std::min(pause_ * 2, kLongestPause) : kPause;
+  const auto deadline = std::chrono::steady_clock::now() + rings_.nextPause(isRetry);
   base::MutexLock lock(mutex_);
-  const auto deadline = std::chrono::steady_clock::now() + pause_;
   while (!wake_ && (isRetry || (requests_.empty() && !clients_.empty()))) {
     if (!work_.waitUntil(mutex_, deadline)) {
       break;
@@ -239,7 +229,7 @@ bool Backend::waitForWork(Requests* requests) {
   wake_ = false;
   requests->splice(requests->end(), requests_);
   if (requests->empty() && clients_.empty()) {
-    running_ = false;
+    thread_ = {};
     return false;
   }
   return true;
@@ -358,7 +348,6 @@ void Backend::drainRings(bool everything) {
     base::MutexLock lock(mutex_);
     rings_.begin(producers_, everything);
   }
-  idle_ = !rings_.hasFound();
   for (bool all = false; !all;) {
     all = rings_.takeNext();
     encodeEntries();
@@ -388,17 +377,9 @@ void Backend::forgetProducer(const OwnedProducer* producer) {
   producers_.erase(found);
 }
 
-void Backend::takeRegistrations() {
-  // After reading the rings: a series is registered before its first scalar is published.
-  base::MutexLock lock(mutex_);
-  while (!newSeries_.empty()) {
-    series_.push_back(std::move(newSeries_.front()));
-    newSeries_.pop_front();
-  }
-}
-
 void Backend::encodeEntries() {
-  takeRegistrations();
+  // After reading the rings: a series is added before its first scalar is published.
+  series_.takeNew();
   // Nothing here throws: an entry is encoded, deferred or counted as dropped.
   for (const RingEntry& entry : rings_.entries()) {
     const bool exact = entry.wallTime != RingEntry::kNoWallTime;
@@ -407,7 +388,7 @@ void Backend::encodeEntries() {
     if (!entry.isScalar()) {
       std::unique_ptr<CapturedValue> captured(entry.capturedValue());
       captured_.take(std::move(captured), wallTime);
-    } else if (RegisteredSeries* const series = series_[entry.series].get()) {
+    } else if (RegisteredSeries* const series = series_[entry.series]) {
       series->add(entry.value, entry.step(), wallTime, exact);
     }
   }
@@ -420,7 +401,7 @@ void Backend::encodeCaptured(bool everything) {
   const bool any = !captured_.isEmpty();
   while (!captured_.isEmpty()) {
     captured_.encodeNext();
-    if (rings_.isOlderThan(kPause)) {
+    if (rings_.isDue()) {
       drainRings(everything);
       writeStreams();
     }
@@ -486,11 +467,7 @@ void Backend::answer(PendingRequest* request) {
 }
 
 void Backend::forget(Run* run) {
-  for (auto& series : series_) {
-    if (series && &series->stream->context() == &run->context()) {
-      series.reset();
-    }
-  }
+  series_.remove(run->context());
   base::MutexLock lock(mutex_);
   names_.removeRun(run);
   clients_.erase(std::find_if(clients_.begin(), clients_.end(),

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <list>
 #include <memory>
@@ -108,7 +107,6 @@ class Backend {
   bool waitForWork(Requests* requests);
   void pass(Requests* requests);
   void drainRings(bool everything);
-  void takeRegistrations();
   void secure();
   void logChanges(bool everything);
   bool announceWrites();
@@ -130,27 +128,22 @@ class Backend {
   base::Mutex mutex_;
   base::CondVar work_;
   base::CondVar done_;
-  bool running_ STEPTAPE_GUARDED_BY(mutex_) = false;
+  std::thread::id thread_ STEPTAPE_GUARDED_BY(mutex_);  // none: it does not run
   bool isExiting_ STEPTAPE_GUARDED_BY(mutex_) = false;  // main() has ended
-  std::thread::id thread_ STEPTAPE_GUARDED_BY(mutex_);
   bool wake_ STEPTAPE_GUARDED_BY(mutex_) = false;
   Requests requests_ STEPTAPE_GUARDED_BY(mutex_);
   RingMerge::Producers producers_ STEPTAPE_GUARDED_BY(mutex_);
   std::vector<Client> clients_ STEPTAPE_GUARDED_BY(mutex_);
-  std::deque<std::unique_ptr<RegisteredSeries>> newSeries_ STEPTAPE_GUARDED_BY(mutex_);
-  std::uint32_t lastSeries_ STEPTAPE_GUARDED_BY(mutex_) = 0;
   KillProofLog log_;
   BoxNames names_ STEPTAPE_GUARDED_BY(mutex_);
+  SeriesTable series_;
 
   // The thread's own.
   OpenFiles openFiles_;
   RingMerge rings_;
   LogRecordBuilder record_;
-  SeriesTable series_;
   CapturedQueue captured_;
   StateNotes stateNotes_;
-  std::chrono::milliseconds pause_;
-  bool idle_ = true;  // the last pass found nothing to do
 };
 
 }  // namespace steptape::detail::log

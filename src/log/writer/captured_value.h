@@ -31,7 +31,7 @@ struct CapturedValue {
     bool* again;  ///< `work` sets it to be called again: long work must not let rings fill up.
 
     /// Returns null for 0, which is not a series.
-    RegisteredSeries* seriesOf(std::uint32_t id) const { return (*allSeries)[id].get(); }
+    RegisteredSeries* seriesOf(std::uint32_t id) const { return (*allSeries)[id]; }
   };
 
   Run* run = nullptr;

@@ -34,6 +34,7 @@ void RingMerge::begin(const Producers& producers, bool everything) {
     }
   }
   lastTicks_ = crowded ? kAll : settled;
+  isIdle_ = waiting_.empty();
 }
 
 bool RingMerge::takeNext() {
@@ -85,6 +86,12 @@ std::vector<const OwnedProducer*> RingMerge::finish() {
   waiting_.clear();
   draining_.clear();
   return std::exchange(gone_, {});
+}
+
+std::chrono::milliseconds RingMerge::nextPause(bool isRetry) {
+  constexpr auto kLongest = std::chrono::milliseconds(32);
+  pause_ = isIdle_ && !isRetry ? std::min(pause_ * 2, kLongest) : kPause;
+  return pause_;
 }
 
 void RingMerge::recalibrateIfDue() {

@@ -30,8 +30,6 @@ class RingMerge {
   /// @param everything Whether nothing may stay.
   /// @throws std::bad_alloc
   void begin(const Producers& producers, bool everything);
-  /// Returns whether a ring had entries.
-  bool hasFound() const { return !waiting_.empty(); }
   /// Returns whether only one ring had entries. takeNext() then takes them in several pieces.
   bool isAlone() const { return waiting_.size() == 1; }
   /// Moves the next piece of the rings to entries().
@@ -56,14 +54,18 @@ class RingMerge {
   double wallSeconds(std::uint64_t ticks) const { return time_.wallSeconds(ticks); }
   /// Returns the times of the last begin().
   TickTimes times() const { return timesAt(begun_, time_); }
-  /// Returns whether the last begin() was more than `duration` ago.
-  bool isOlderThan(std::chrono::milliseconds duration) const {
-    return readTicks() - begun_ > time_.ticksIn(duration);
-  }
+  /// Returns whether the last begin() was longer ago than the shortest pause.
+  bool isDue() const { return readTicks() - begun_ > time_.ticksIn(kPause); }
+  /// Returns how long to wait until the next begin(): the longer, the longer the rings are empty.
+  /// @param isRetry Whether there is other work, so that it should not be longer.
+  std::chrono::milliseconds nextPause(bool isRetry);
   /// Follows the system clock, once a second.
   void recalibrateIfDue();
 
  private:
+  // A ring holds 10,900 scalars, so a thread may log two million per second in a pause.
+  static constexpr auto kPause = std::chrono::milliseconds(4);
+
   Producers draining_;
   std::vector<ScalarRing*> waiting_;  // those of draining_ that had entries
   std::vector<const OwnedProducer*> gone_;
@@ -72,6 +74,8 @@ class RingMerge {
   std::uint64_t begun_ = 0;
   std::uint64_t lastCalibration_ = 0;
   TickConverter time_;
+  std::chrono::milliseconds pause_ = kPause;
+  bool isIdle_ = true;  // the last begin() found no entries
 };
 
 }  // namespace steptape::detail::log

@@ -122,7 +122,7 @@ TEST(TraceText, TakesPhrasesOfAnySize) {
         content += std::to_string(content.size()) + ' ';
       }
       content.resize(size);
-      RepeatedText phrase(content);
+      RepeatedText repeated(content);
       for (int i = 0; i < 3; ++i) {
         text->append(&repeated);
         expected += content;
@@ -143,14 +143,14 @@ void appendAnything(unsigned seed, TraceText* text, std::string* expected) {
         std::to_string(i));
   }
   struct Known {
-    RepeatedText phrase;
+    RepeatedText repeated;
     std::string text;
   };
-  std::vector<Known> phrases(1 + random() % 200);
-  for (Known& known : phrases) {
+  std::vector<Known> repeatedTexts(1 + random() % 200);
+  for (Known& known : repeatedTexts) {
     for (std::size_t count = random() % 6; count > 0; --count) {
       const std::string& part = parts[random() % parts.size()];
-      known.phrase.add(part);
+      known.repeated.add(part);
       known.text += part;
     }
   }
@@ -162,8 +162,8 @@ void appendAnything(unsigned seed, TraceText* text, std::string* expected) {
       text->append(part);
       *expected += part;
     }
-    Known& known = phrases[random() % phrases.size()];
-    text->append(&known.phrase);
+    Known& known = repeatedTexts[random() % repeatedTexts.size()];
+    text->append(&known.repeated);
     *expected += known.text;
     number += static_cast<std::int64_t>(random() % 300);
     if (random() % 2 == 0) {
@@ -189,7 +189,7 @@ TEST(TraceText, IsTheSameTextWhateverIsAppended) {
 }
 
 TEST(TraceText, FindsThePartsOfPhrasesThatAreOutOfReach) {
-  // Two phrases alternate with 40,000 bytes in between, more than deflate can refer back. One
+  // Two repeated texts alternate with 40,000 bytes in between, more than deflate can refer back. One
   // contains the whole other, which is nearer.
   const auto append = [](TraceText* text) {
     std::string filler;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/steptape/charts/axis.h"
+#include "tools/steptape/charts/value_axis.h"
 
 namespace steptape::tools {
 

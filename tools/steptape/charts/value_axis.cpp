@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tools/steptape/charts/value_axis.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 
 #include "base/axis_numbers.h"
-#include "tools/steptape/charts/axis.h"
 #include "tools/steptape/charts/tick_labels.h"
 #include "tools/steptape/tables/human_text.h"
 

@@ -22,7 +22,7 @@
 #include "tools/steptape/states/state_trace.h"
 #include "tools/steptape/states/verdict.h"
 #include "tools/steptape/tables/human_text.h"
-#include "tools/steptape/tables/json_text.h"
+#include "tools/steptape/tables/json_pieces.h"
 #include "tools/steptape/terminal/output_file.h"
 #include "tools/steptape/terminal/standard_streams.h"
 #include "tools/steptape/terminal/terminal.h"

@@ -13,7 +13,7 @@
 #include "tools/steptape/exit_code.h"
 #include "tools/steptape/runs/log_paths.h"
 #include "tools/steptape/tables/check_report.h"
-#include "tools/steptape/tables/json_text.h"
+#include "tools/steptape/tables/json_pieces.h"
 #include "tools/steptape/terminal/progress.h"
 #include "tools/steptape/terminal/terminal.h"
 

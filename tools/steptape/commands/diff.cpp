@@ -19,7 +19,7 @@
 #include "tools/steptape/runs/rounded_scalars.h"
 #include "tools/steptape/runs/run_diff.h"
 #include "tools/steptape/tables/human_text.h"
-#include "tools/steptape/tables/json_text.h"
+#include "tools/steptape/tables/json_pieces.h"
 #include "tools/steptape/tables/table.h"
 #include "tools/steptape/terminal/screen_text.h"
 #include "tools/steptape/terminal/standard_streams.h"

@@ -14,7 +14,7 @@
 #include "tools/steptape/runs/run_summary.h"
 #include "tools/steptape/tables/inspect_json.h"
 #include "tools/steptape/tables/inspect_text.h"
-#include "tools/steptape/tables/json_text.h"
+#include "tools/steptape/tables/json_pieces.h"
 #include "tools/steptape/terminal/standard_streams.h"
 #include "tools/steptape/terminal/terminal.h"
 

@@ -15,7 +15,7 @@
 #include "tools/steptape/exit_code.h"
 #include "tools/steptape/runs/path_check.h"
 #include "tools/steptape/tables/human_text.h"
-#include "tools/steptape/tables/json_text.h"
+#include "tools/steptape/tables/json_pieces.h"
 #include "tools/steptape/terminal/progress.h"
 #include "tools/steptape/terminal/screen_text.h"
 #include "tools/steptape/terminal/terminal.h"

@@ -18,7 +18,7 @@
 #include "tools/steptape/runs/log_paths.h"
 #include "tools/steptape/runs/point_follower.h"
 #include "tools/steptape/tables/human_text.h"
-#include "tools/steptape/tables/json_text.h"
+#include "tools/steptape/tables/json_pieces.h"
 #include "tools/steptape/terminal/interruptible_wait.h"
 #include "tools/steptape/terminal/screen_text.h"
 #include "tools/steptape/terminal/standard_streams.h"

@@ -8,7 +8,7 @@
 
 #include "tools/steptape/states/autopsy_report.h"
 #include "tools/steptape/states/stack_text.h"
-#include "tools/steptape/tables/json_text.h"
+#include "tools/steptape/tables/json_pieces.h"
 
 namespace steptape::tools {
 namespace {

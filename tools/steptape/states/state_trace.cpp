@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "tools/steptape/tables/json_text.h"
+#include "tools/steptape/tables/json_pieces.h"
 #include "tools/steptape/tables/signal_name.h"
 
 namespace steptape::tools {

@@ -7,7 +7,7 @@
 
 #include "tools/steptape/states/verdict.h"
 #include "tools/steptape/tables/human_text.h"
-#include "tools/steptape/tables/json_text.h"
+#include "tools/steptape/tables/json_pieces.h"
 #include "tools/steptape/tables/row_table.h"
 #include "tools/steptape/tables/table.h"
 #include "tools/steptape/terminal/screen_text.h"

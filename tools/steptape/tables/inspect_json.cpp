@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "tools/steptape/tables/json_text.h"
+#include "tools/steptape/tables/json_pieces.h"
 
 namespace steptape::tools {
 namespace {

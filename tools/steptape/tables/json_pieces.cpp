@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tools/steptape/tables/json_pieces.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "steptape/base/json.h"
-
-#include "tools/steptape/tables/json_text.h"
 
 namespace steptape::tools {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tools/steptape/tables/human_text.h"
-#include "tools/steptape/tables/json_text.h"
+#include "tools/steptape/tables/json_pieces.h"
 #include "tools/steptape/terminal/screen_text.h"
 
 namespace steptape::tools {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "tools/steptape/tables/json_text.h"
+#include "tools/steptape/tables/json_pieces.h"
 #include "values/kinds/table_cells.h"
 
 namespace steptape::tools {
