@@ -101,7 +101,10 @@ run_preset() {
   case $preset in
     release | ci) targets=("${release_targets[@]}") ;;
     # The slow tests check files and packages, which sanitizers do not affect.
-    asan | tsan) arguments=(--label-exclude slow) ;;
+    asan | tsan)
+      targets=(quick_tests)
+      arguments=(--label-exclude slow)
+      ;;
   esac
   if ! make_preset "$preset" "${targets[@]}"; then
     say "${folder#"$root"/} does not build"
