@@ -101,10 +101,21 @@ changed_units() {
   done < <(units)
 }
 
+# longest_first: the units of stdin, so that no core waits at the end for the tool, which takes as long as ten others
+longest_first() {
+  local unit
+  while read -r unit; do
+    echo "$(sources_of "$unit" | xargs -d '\n' cat | wc -l) $unit"
+  done | sort -rn | cut -d ' ' -f 2-
+}
+
 # chosen_units: one per line, the slowest kind first
 chosen_units() {
   case $scope in
-    core) units | awk -v "root=$root" '$2 == 0 && $1 ~ "^" root "/(build/lint/)?(src|tools|python)/" {print $1}' ;;
+    core)
+      units | awk -v "root=$root" '$2 == 0 && $1 ~ "^" root "/(build/lint/)?(src|tools|python)/" {print $1}' |
+        longest_first
+      ;;
     since) changed_units ;;
     all) units | sort -s -r -k 2 | cut -d ' ' -f 1 ;;
   esac
