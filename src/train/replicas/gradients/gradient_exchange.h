@@ -22,7 +22,7 @@ namespace steptape::detail::train {
 ///
 /// The order of calls is the same on every rank:
 ///
-///     collect()  ─  a sum of squares?  ─  scaleBy()?  ─  distribute(), or update() if takesOver()
+///     collect()  ─  a sum of squares?  ─  scaleBy()?  ─  distribute(), or update() if tryToOwnStep()
 ///
 /// @threads Not thread-safe: one thread at a time, the communicator's.
 class GradientExchange {
@@ -57,13 +57,15 @@ class GradientExchange {
   /// Ends the exchange: the slots' memory holds the averages. Collective.
   virtual void distribute() = 0;
 
-  /// Returns whether update() makes the steps of `optimizer`; otherwise, every rank does. Once
-  /// true, it stays true. Collective for the first call with an optimizer; call it after layOut().
+  /// Makes update() responsible for the steps of `optimizer`, if it can: the first call with an
+  /// optimizer then moves the parameters to memory of the exchange. Collective for that call, which
+  /// must follow layOut().
   ///
+  /// @return false if every rank must make the steps. Once true, it stays true.
   /// @throws Error(kInvalidArgument) if update() makes the steps of another optimizer.
-  virtual bool takesOver(torch::optim::Optimizer& /*optimizer*/) { return false; }
+  virtual bool tryToOwnStep(torch::optim::Optimizer& /*optimizer*/) { return false; }
   /// Ends the exchange with a step of that optimizer. The slots' memory then holds the averages if
-  /// `keepGradients`, else undefined values. Collective. REQUIRES: takesOver().
+  /// `keepGradients`, else undefined values. Collective. REQUIRES: tryToOwnStep() returned true.
   virtual void update(bool /*keepGradients*/) {}
 
   /// Returns whether any rank had a gradient for the slot. Valid after collect().
@@ -73,6 +75,11 @@ class GradientExchange {
   /// Returns the text for GradientSync::describe().
   virtual std::string describe() const = 0;
 };
+
+/// Makes the exchange of a single rank, whose averages are its own gradients. `slots` must outlive
+/// it.
+std::unique_ptr<GradientExchange> makeLoneExchange(const std::vector<GradientSlot>& slots,
+                                                   std::shared_ptr<Communicator> world);
 
 /// Makes an exchange through memory that the ranks of a node share. `slots` must outlive it.
 ///

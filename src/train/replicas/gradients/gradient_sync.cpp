@@ -15,6 +15,7 @@
 #include "train/replicas/gradients/gradient_slots.h"
 #include "train/replicas/gradients/gradient_sync_options.h"
 #include "train/replicas/gradients/norm_limit.h"
+#include "train/replicas/gradients/pass_counter.h"
 #include "train/replicas/gradients/sparse_gradients.h"
 #include "train/replicas/gradients/wire_buffer.h"
 #include "train/replicas/model/optimizer_archive.h"
@@ -70,58 +71,13 @@ bool mayShareMemory(const std::vector<GradientSlot>& slots, const GradientSyncOp
   return may != 0;
 }
 
-/// On a single rank, the averages are its own gradients.
-class LoneExchange final : public GradientExchange {
- public:
-  explicit LoneExchange(const std::vector<GradientSlot>& slots, Communicator& world)
-      : slots_(slots), world_(world) {}
-
-  bool layOut(const std::vector<std::size_t>& /*dense*/, std::string& /*why*/) override {
-    return true;
-  }
-  void collect(double scale) override { scaleBy(scale); }
-  double sumOfSquares(const std::vector<at::Tensor>& /*sparse*/) override {
-    return detail::train::sumOfSquares(gradients(), world_);
-  }
-  at::Tensor deviceSumOfSquares(const std::vector<at::Tensor>& /*sparse*/) override {
-    const std::vector<at::Tensor> all = gradients();
-    return all.empty() || all.front().is_cpu() ? at::Tensor()
-                                               : detail::train::deviceSumOfSquares(all);
-  }
-  void scaleBy(double factor) override { detail::train::multiply(gradients(), factor); }
-  void scaleOnDevice(const at::Tensor& factor) override {
-    detail::train::multiply(gradients(), factor);
-  }
-  void distribute() override {}
-  GradientState stateOf(std::size_t slot) const override {
-    return detail::train::gradientStateOf(slots_[slot]);
-  }
-  double waitSeconds() const override { return 0; }
-  std::string describe() const override { return "one rank, nothing to exchange"; }
-
- private:
-  /// Returns the existing gradients, including sparse ones.
-  std::vector<at::Tensor> gradients() const {
-    std::vector<at::Tensor> gradients;
-    for (const GradientSlot& slot : slots_) {
-      if (slot.parameter.grad().defined()) {
-        gradients.push_back(slot.parameter.grad());
-      }
-    }
-    return gradients;
-  }
-
-  const std::vector<GradientSlot>& slots_;
-  Communicator& world_;
-};
-
 /// Chooses the exchange as far as possible before the first exchange, which may find that there is
 /// not enough memory to share. Collective.
 std::unique_ptr<GradientExchange> chooseExchange(std::vector<GradientSlot>& slots,
                                                  const std::shared_ptr<Communicator>& world,
                                                  const GradientSyncOptions& options) {
   if (world->size() == 1) {
-    return std::make_unique<LoneExchange>(slots, *world);
+    return detail::train::makeLoneExchange(slots, world);
   }
   return mayShareMemory(slots, options, *world)
              ? detail::train::makeSharedExchange(slots, world, options)
@@ -178,7 +134,7 @@ class GradientSync::Impl {
   }
 
   void average() {
-    if (isTakenOver_) {
+    if (exchangeOwnsStep_) {
       throw Error(
           ErrorCode::kFailedPrecondition,
           "GradientSync::synchronize: got a call after step(), which keeps the parameters in "
@@ -186,28 +142,23 @@ class GradientSync::Impl {
     }
     const Measure measure(*this);
     prepare();
-    collect();
-    exchange_->distribute();
-    showAverages();
+    exchangeAverages();
   }
 
   void step(torch::optim::Optimizer& optimizer) {
     compareOptimizers(optimizer);
     prepare();
-    isTakenOver_ = exchange_->takesOver(optimizer);
-    if (!isTakenOver_) {
-      average();
-      optimizer.step();
+    exchangeOwnsStep_ = exchange_->tryToOwnStep(optimizer);
+    if (exchangeOwnsStep_) {
+      const Measure measure(*this);
+      updateParameters();
       return;
     }
-    const Measure measure(*this);
-    collect();
-    exchange_->update(keepGradients_);
-    if (keepGradients_) {
-      showAverages();
-    } else {
-      dropGradients();
+    {
+      const Measure measure(*this);
+      exchangeAverages();
     }
+    optimizer.step();
   }
 
   void setKeepGradients(bool keep) { keepGradients_ = keep; }
@@ -218,33 +169,6 @@ class GradientSync::Impl {
   std::string describe() const { return exchange_->describe(); }
 
  private:
-  /// Counts passes of backward(), whose gradients add up until the ranks exchange them.
-  class PassCounter {
-   public:
-    explicit PassCounter(std::int64_t passesPerExchange) : passesPerExchange_(passesPerExchange) {}
-
-    /// Ends a pass.
-    /// @return whether the ranks exchange after it.
-    bool end() {
-      if (noSyncDepth_ > 0 || ++passes_ < passesPerExchange_) {
-        return false;
-      }
-      passes_ = 0;
-      return true;
-    }
-
-    /// Returns whether the ranks will exchange after the next pass.
-    bool isLast() const { return noSyncDepth_ == 0 && passes_ + 1 == passesPerExchange_; }
-
-    void enterNoSync() { ++noSyncDepth_; }
-    void leaveNoSync() { --noSyncDepth_; }
-
-   private:
-    std::int64_t passesPerExchange_;
-    std::int64_t passes_ = 0;
-    int noSyncDepth_ = 0;
-  };
-
   /// Adds the time of an exchange to the statistics.
   class Measure {
    public:
@@ -321,6 +245,22 @@ class GradientSync::Impl {
   double scale() const {
     return 1.0 /
            (static_cast<double>(ranksWithData_) * static_cast<double>(options_.accumulationSteps));
+  }
+
+  void exchangeAverages() {
+    collect();
+    exchange_->distribute();
+    showAverages();
+  }
+
+  void updateParameters() {
+    collect();
+    exchange_->update(keepGradients_);
+    if (keepGradients_) {
+      showAverages();
+    } else {
+      dropGradients();
+    }
   }
 
   /// Sums all gradients and limits their norm.
@@ -400,9 +340,9 @@ class GradientSync::Impl {
 
   std::unique_ptr<GradientExchange> exchange_;
   const torch::optim::Optimizer* compared_ = nullptr;
-  bool isTakenOver_ = false;  // the exchange makes the optimizer's steps
+  bool exchangeOwnsStep_ = false;  // it makes the optimizer's steps
 
-  PassCounter passes_;
+  detail::train::PassCounter passes_;
   detail::train::NormLimit limit_;
   bool hasData_ = true;
   int ranksWithData_;

@@ -37,22 +37,22 @@ class SharedExchange final : public GradientExchange {
     if (gradients_->requested()) {
       optimizer_->attach();
     }
-    remaining_ = scale;
+    pendingScale_ = scale;
   }
 
   double sumOfSquares(const std::vector<at::Tensor>& sparse) override {
-    const double dense = gradients_->sumAndNorm(std::exchange(remaining_, 1));
+    const double dense = gradients_->sumAndNorm(std::exchange(pendingScale_, 1));
     return hasAllSlots_ ? dense : dense + train::sumOfSquares(sparse, *world_);
   }
 
-  void scaleBy(double factor) override { remaining_ *= factor; }
+  void scaleBy(double factor) override { pendingScale_ *= factor; }
 
   void distribute() override {
-    gradients_->distribute(remaining_);
+    gradients_->distribute(pendingScale_);
     gradients_->finish();
   }
 
-  bool takesOver(torch::optim::Optimizer& optimizer) override {
+  bool tryToOwnStep(torch::optim::Optimizer& optimizer) override {
     if (!hasAllSlots_ || !maySharePlaces_) {
       return false;
     }
@@ -62,20 +62,20 @@ class SharedExchange final : public GradientExchange {
           "GradientSync::step: got another optimizer than before; expected the same one, because "
           "its parameters are in shared memory");
     }
-    if (!optimizer_ && declined_ != &optimizer) {
+    if (!optimizer_ && notSharable_ != &optimizer) {
       if (SharedOptimizer::canShare(optimizer, slots_, *gradients_)) {
         shareParameters(optimizer);
       }
-      declined_ = optimizer_ ? nullptr : &optimizer;
+      notSharable_ = optimizer_ ? nullptr : &optimizer;
     }
     return optimizer_ != nullptr;
   }
 
   void update(bool keepGradients) override {
     if (keepGradients) {
-      gradients_->distribute(std::exchange(remaining_, 1));
+      gradients_->distribute(std::exchange(pendingScale_, 1));
     }
-    optimizer_->step(remaining_);
+    optimizer_->step(pendingScale_);
     gradients_->finish();
   }
 
@@ -108,10 +108,10 @@ class SharedExchange final : public GradientExchange {
   bool hasAllSlots_ = false;  // no slot is sparse
 
   std::unique_ptr<SharedGradients> gradients_;
-  std::unique_ptr<SharedOptimizer> optimizer_;         // destroyed before the gradients
-  const torch::optim::Optimizer* declined_ = nullptr;  // cannot be shared
-  std::string notShared_;                              // why the parameters are not shared
-  double remaining_ = 1;                               // factor still to apply to the sums
+  std::unique_ptr<SharedOptimizer> optimizer_;            // destroyed before the gradients
+  const torch::optim::Optimizer* notSharable_ = nullptr;  // cannot be shared
+  std::string notShared_;                                 // why the parameters are not shared
+  double pendingScale_ = 1;                               // factor still to apply to the sums
 };
 
 }  // namespace
