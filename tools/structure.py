@@ -13,6 +13,7 @@ import subprocess
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 NAMESPACE = re.compile(r"^namespace ?([\w:]*) \{")
 TYPE = re.compile(r"^(?:struct|class|union|enum|enum class) (?:\S+\(\S*\) |STEPTAPE_EXPORT )*(\w+)[^;(]*\{")
+CLASS = re.compile(r"^( *)(?:struct|class|union) (?:\S+\(\S*\) |STEPTAPE_EXPORT )*([\w:]+)[^;(]*\{$")
 MEMBER = re.compile(r"^ +[\w:<>,*&\[\] ().-]+ (?:\w+_)(?: [A-Z_]+\([^)]*\))?(?:\{.*\}| = .*|\[.*\])?;")
 
 
@@ -61,18 +62,19 @@ def types():
 
 
 def fattest_class():
-    """The greatest number of data members of a class, and the class."""
+    """The greatest number of data members of a class, without those of nested classes; the class."""
     most = (0, "")
     for path in tracked("src", "include", "tools"):
-        name, members = "", 0
+        open_classes = []  # the indentation of each, its name and its members so far
         for line in lines_of(path):
-            if match := TYPE.match(line):
-                name, members = match.group(1), 0
-            elif line.startswith("}"):
+            indentation = len(line) - len(line.lstrip(" "))
+            if match := CLASS.match(line):
+                open_classes.append([indentation, match.group(2), 0])
+            elif open_classes and line.startswith(" " * open_classes[-1][0] + "}"):
+                _, name, members = open_classes.pop()
                 most = max(most, (members, f"{name} in {path}"))
-                name, members = "", 0
-            elif name and MEMBER.match(line) and not re.match(r" +(?:return|static|using) ", line):
-                members += 1
+            elif open_classes and indentation == open_classes[-1][0] + 2 and MEMBER.match(line):
+                open_classes[-1][2] += not re.match(r" +(?:return|static|using) ", line)
     return most
 
 
