@@ -11,6 +11,15 @@ namespace steptape::detail::profile {
 /// More than three weeks, and small enough for sums of two times not to overflow.
 inline constexpr std::int64_t kMaxXPlanePicos = std::int64_t{1} << 61;
 
+// Larger numbers are not times: the year 2100, and the limit of writeXPlane(). Smaller ones are not
+// Unix times, but times since the start of the profile: the year 2000.
+inline constexpr std::int64_t kMaxUnixNanos = 4'102'444'800'000'000'000;
+inline constexpr std::int64_t kMinUnixNanos = 946'684'800'000'000'000;
+
+inline bool isIn(std::int64_t number, std::int64_t first, std::int64_t last) {
+  return number >= first && number <= last;
+}
+
 /// XProf's clock: picoseconds from a time at or before everything in a trace. XProf does not
 /// support negative times, and rounds nanoseconds of times since 1970.
 class XPlaneClock {
