@@ -18,6 +18,7 @@
 #include "profile/trace/chrome/chrome_contents.h"
 #include "profile/trace/chrome/chrome_events.h"
 #include "profile/trace/chrome/chrome_format.h"
+#include "profile/trace/chrome/chrome_span_joiner.h"
 #include "profile/trace/chrome/chrome_span_reader.h"
 #include "profile/trace/chrome/chrome_trace.h"
 
@@ -26,6 +27,7 @@ namespace {
 
 using detail::profile::ChromeContents;
 using detail::profile::ChromeEvent;
+using detail::profile::ChromeSpanJoiner;
 using detail::profile::JsonMember;
 using detail::profile::JsonValue;
 
@@ -86,52 +88,25 @@ std::string asyncKey(const ChromeEvent& event) {
   return joined(event.category, event.id) + '\0' + event.processId.text;
 }
 
-/// When a reader joins the begins and the ends of spans that are two events each.
-enum class Joining {
-  kAtOnce,  ///< Needs no memory, and is right if those of a thread are in the order of time.
-  kByTime,  ///< After the last event, in the order of time.
-};
-
 /// Sorts the events of a file by row.
 class ContentsReader : public detail::profile::ChromeEventSink {
  public:
-  explicit ContentsReader(Joining joining) : joining_(joining) {}
+  explicit ContentsReader(ChromeSpanJoiner::When when) : joiner_(when, &contents_) {}
 
   void takeMember(const JsonMember& member) override;
   void takeEvent(const ChromeEvent& event) override;
   void takeStranger() override { ++contents_.strangers; }
 
   /// Returns whether begins and ends were in the order of time. Else the contents are incomplete.
-  bool isInOrder() const { return isInOrder_; }
+  bool isInOrder() const { return joiner_.isInOrder(); }
   /// Call after the last event.
   ChromeContents takeContents();
   /// Returns how many events that are no spans have no place in a Trace.
   std::uint64_t others() const { return others_; }
 
  private:
-  /// Where a span is in contents_.
-  struct SpanPlace {
-    std::size_t row;
-    std::size_t index;
-  };
-  /// The begin or the end of a span that is two events.
-  struct Half {
-    std::int64_t time;
-    bool isBegin;
-    SpanPlace place;  // of an end, only the row
-    std::string key;  // of an asynchronous span: asyncKey(); else empty
-  };
-  /// Spans that have not ended, from the outermost to the innermost.
-  struct OpenSpans {
-    std::vector<SpanPlace> places;
-    std::int64_t last = std::numeric_limits<std::int64_t>::min();  // time of a begin or an end
-  };
-
   std::size_t processOf(const JsonValue& id);
   std::size_t rowOf(const ChromeEvent& event);
-  TraceSpan& spanAt(const SpanPlace& place) {
-    return contents_.rows[place.row].thread.spans[place.index];
-  }
 
   void takeMetadata(const ChromeEvent& event);
   void takeThreadName(const ChromeEvent& event);
@@ -140,14 +115,7 @@ class ContentsReader : public detail::profile::ChromeEventSink {
   bool takeTimed(const ChromeEvent& event, std::int64_t time);
   bool takeSlice(const ChromeEvent& event, std::int64_t time);
   void addStep(const ChromeEvent& event, const TraceStep& step);
-  void beginSlice(const ChromeEvent& event, std::int64_t time);
-  void beginAsync(const ChromeEvent& event, std::int64_t time);
-  bool takeHalf(Half half, const std::string& name);
-  bool join(Half&& half, const std::string& name);
-  bool joinSlice(const Half& half);
-  bool joinAsync(Half&& half, const std::string& name);
-  bool endSpan(const SpanPlace& place, std::int64_t time);
-  void checkOrder(std::int64_t time, OpenSpans* open);
+  void beginSpan(const ChromeEvent& event, std::int64_t time, std::string key);
   bool takeInstant(const ChromeEvent& event, std::int64_t time);
   bool takeMemory(const ChromeEvent& event, std::int64_t time);
   bool takeCounter(const ChromeEvent& event, std::int64_t time);
@@ -160,12 +128,7 @@ class ContentsReader : public detail::profile::ChromeEventSink {
   std::unordered_map<std::string, std::size_t> rows_;
   std::unordered_map<std::string, std::size_t> flows_;
   std::unordered_map<std::string, std::size_t> counters_;
-  std::unordered_map<std::string, OpenSpans> openAsync_;            // by asyncKey()
-  std::unordered_map<std::string, std::int64_t> endsWithoutBegin_;  // their last time, by key
-  std::unordered_map<std::size_t, OpenSpans> openSlices_;           // by row
-  const Joining joining_;
-  std::vector<std::pair<Half, std::string>> halves_;  // with their names, if joined by time
-  bool isInOrder_ = true;
+  ChromeSpanJoiner joiner_;
   std::uint64_t others_ = 0;
 };
 
@@ -215,7 +178,7 @@ void ContentsReader::takeMember(const JsonMember& member) {
 }
 
 void ContentsReader::takeEvent(const ChromeEvent& event) {
-  if (!isInOrder_) {
+  if (!isInOrder()) {
     return;
   }
   if (event.phase.text == "M") {
@@ -285,11 +248,11 @@ bool ContentsReader::takeTimed(const ChromeEvent& event, std::int64_t time) {
     return takeSlice(event, time);
   }
   if (phase == "B") {
-    beginSlice(event, time);
+    beginSpan(event, time, {});
     return true;
   }
   if (phase == "E") {
-    return takeHalf({time, false, {rowOf(event), 0}, {}}, event.name.text);
+    return joiner_.take({time, false, {rowOf(event), 0}, {}}, event.name.text);
   }
   if (phase == "i" || phase == "I") {
     return takeInstant(event, time);
@@ -298,10 +261,10 @@ bool ContentsReader::takeTimed(const ChromeEvent& event, std::int64_t time) {
     return takeCounter(event, time);
   }
   if (phase == "e") {
-    return takeHalf({time, false, {0, 0}, asyncKey(event)}, event.name.text);
+    return joiner_.take({time, false, {0, 0}, asyncKey(event)}, event.name.text);
   }
   if (phase == "b") {
-    beginAsync(event, time);
+    beginSpan(event, time, asyncKey(event));
     return true;
   }
   if (phase == "s" || phase == "f" || phase == "t") {
@@ -342,10 +305,15 @@ void ContentsReader::addStep(const ChromeEvent& event, const TraceStep& step) {
   steps.back().thread = row;
 }
 
-void ContentsReader::beginSlice(const ChromeEvent& event, std::int64_t time) {
-  addSpan(event, time, ChromeContents::kUnfinished);
+/// @param key Of an asynchronous span; else empty.
+void ContentsReader::beginSpan(const ChromeEvent& event, std::int64_t time, std::string key) {
+  TraceSpan& span = addSpan(event, time, ChromeContents::kUnfinished);
+  if (!key.empty() && event.argument(detail::profile::kOverlapOnThread) == nullptr) {
+    span.flags |= kDetached;
+  }
   const std::size_t row = rowOf(event);
-  takeHalf({time, true, {row, contents_.rows[row].thread.spans.size() - 1}, {}}, event.name.text);
+  joiner_.take({time, true, {row, contents_.rows[row].thread.spans.size() - 1}, std::move(key)},
+               event.name.text);
 }
 
 TraceSpan& ContentsReader::addSpan(const ChromeEvent& event, std::int64_t time,
@@ -358,102 +326,8 @@ TraceSpan& ContentsReader::addSpan(const ChromeEvent& event, std::int64_t time,
   return row.thread.spans.emplace_back(span);
 }
 
-void ContentsReader::beginAsync(const ChromeEvent& event, std::int64_t time) {
-  TraceSpan& span = addSpan(event, time, ChromeContents::kUnfinished);
-  if (event.argument(detail::profile::kOverlapOnThread) == nullptr) {
-    span.flags |= kDetached;
-  }
-  const std::size_t row = rowOf(event);
-  takeHalf({time, true, {row, contents_.rows[row].thread.spans.size() - 1}, asyncKey(event)},
-           event.name.text);
-}
-
-/// @return false for an end without a begin.
-bool ContentsReader::takeHalf(Half half, const std::string& name) {
-  if (joining_ == Joining::kAtOnce) {
-    return join(std::move(half), name);
-  }
-  std::string nameOfEnd = half.isBegin ? std::string() : name;
-  halves_.emplace_back(std::move(half), std::move(nameOfEnd));
-  return true;
-}
-
-bool ContentsReader::join(Half&& half, const std::string& name) {
-  return half.key.empty() ? joinSlice(half) : joinAsync(std::move(half), name);
-}
-
-/// Ends the last slice of the row that has not ended; these events may have no name.
-bool ContentsReader::joinSlice(const Half& half) {
-  OpenSpans& open = openSlices_[half.place.row];
-  checkOrder(half.time, &open);
-  if (half.isBegin) {
-    open.places.push_back(half.place);
-    return true;
-  }
-  if (open.places.empty()) {
-    return false;
-  }
-  const SpanPlace ended = open.places.back();
-  open.places.pop_back();
-  return endSpan(ended, half.time);
-}
-
-/// Ends the innermost span of the id that has the event's name. The end may have no name.
-bool ContentsReader::joinAsync(Half&& half, const std::string& name) {
-  if (half.isBegin) {
-    if (!endsWithoutBegin_.empty()) {
-      const auto early = endsWithoutBegin_.find(half.key);
-      isInOrder_ = isInOrder_ && (early == endsWithoutBegin_.end() || early->second <= half.time);
-    }
-    OpenSpans& open = openAsync_[std::move(half.key)];
-    checkOrder(half.time, &open);
-    open.places.push_back(half.place);
-    return true;
-  }
-  const auto found = openAsync_.find(half.key);
-  if (found == openAsync_.end()) {
-    std::int64_t& last = endsWithoutBegin_[half.key];
-    last = std::max(last, half.time);
-    return false;
-  }
-  checkOrder(half.time, &found->second);
-  std::vector<SpanPlace>& open = found->second.places;
-  // Ends without a begin must not make the search long.
-  constexpr std::size_t kMaxNested = 64;
-  const auto outermost =
-      open.rbegin() + static_cast<std::ptrdiff_t>(std::min(open.size(), kMaxNested));
-  const auto named = std::find_if(open.rbegin(), outermost, [&](const SpanPlace& place) {
-    return contents_.tables.names()[spanAt(place).name].text == name;
-  });
-  const auto last = named == outermost ? open.end() - 1 : named.base() - 1;
-  const SpanPlace ended = *last;
-  open.erase(last);
-  if (open.empty()) {
-    openAsync_.erase(found);
-  }
-  return endSpan(ended, half.time);
-}
-
-bool ContentsReader::endSpan(const SpanPlace& place, std::int64_t time) {
-  TraceSpan& span = spanAt(place);
-  if (time < span.start) {
-    return false;
-  }
-  span.duration = time - span.start;
-  return true;
-}
-
-void ContentsReader::checkOrder(std::int64_t time, OpenSpans* open) {
-  isInOrder_ = isInOrder_ && time >= open->last;
-  open->last = time;
-}
-
 ChromeContents ContentsReader::takeContents() {
-  std::stable_sort(halves_.begin(), halves_.end(),
-                   [](const auto& a, const auto& b) { return a.first.time < b.first.time; });
-  for (auto& [half, name] : halves_) {
-    contents_.strangers += join(std::move(half), name) ? 0 : 1;
-  }
+  joiner_.finish();
   return std::move(contents_);
 }
 
@@ -547,7 +421,7 @@ void checkRereadable(const std::string& path) {
 std::vector<Trace> detail::profile::readChromeTrace(const std::string& path,
                                                     std::vector<std::string>* notes) {
   const std::size_t notesBefore = notes == nullptr ? 0 : notes->size();
-  auto reader = std::make_unique<ContentsReader>(Joining::kAtOnce);
+  auto reader = std::make_unique<ContentsReader>(ChromeSpanJoiner::When::kAtOnce);
   readChromeEvents(path, reader.get(), notes);
   if (!reader->isInOrder()) {
     // Most files are in order, and must need neither memory nor time for this.
@@ -555,7 +429,7 @@ std::vector<Trace> detail::profile::readChromeTrace(const std::string& path,
     if (notes != nullptr) {
       notes->resize(notesBefore);
     }
-    reader = std::make_unique<ContentsReader>(Joining::kByTime);
+    reader = std::make_unique<ContentsReader>(ChromeSpanJoiner::When::kByTime);
     readChromeEvents(path, reader.get(), notes);
   }
   if (notes != nullptr && reader->others() != 0) {
