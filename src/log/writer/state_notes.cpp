@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <exception>
 
-#include "process/blackbox/crash_handler.h"
+#include "process/blackbox/kept_modules.h"
 #include "process/blackbox/process_facts.h"
 
 namespace steptape::detail::log {

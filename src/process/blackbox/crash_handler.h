@@ -3,8 +3,6 @@
 
 #include <cstddef>
 
-#include "steptape/base/export.h"
-
 // Notes signals that end this process in its state: which signal, where, sent by whom, and the
 // stack. Then the signal takes the way that it would have taken without this.
 
@@ -24,10 +22,6 @@ class StatePage;
 ///
 /// May allocate and lock.
 void catchFatalSignals(StatePage& page) noexcept;
-
-/// Keeps the map of the program's code again if libraries were loaded or unloaded. Costs less than
-/// a microsecond if not.
-STEPTAPE_EXPORT void keepModules(StatePage& page) noexcept;
 
 /// A stack for the signal handlers of one thread, without which an overflow of the thread's own
 /// stack ends the process unseen.

@@ -21,6 +21,7 @@
 #include "steptape/log/summary_writer.h"
 #include "steptape/process/zone.h"
 
+#include "process/blackbox/kept_modules.h"
 #include "process/blackbox/state_child.h"
 #include "process/blackbox/state_page.h"
 
