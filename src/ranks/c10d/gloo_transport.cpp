@@ -7,10 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
-#include <iterator>
 #include <sstream>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -18,6 +16,7 @@
 
 #include "base/sigpipe_blocked.h"
 #include "base/torch_error_text.h"
+#include "ranks/c10d/roll_call.h"
 #include "ranks/c10d/store_transport.h"
 #include "ranks/c10d/tcp_store_connection.h"
 #include "ranks/communicator/element_reduction.h"
@@ -119,7 +118,7 @@ class GlooTransport final : public steptape::detail::ranks::Transport {
   GlooTransport(const GlooSetup& setup, const GroupMap& map)
       : Transport(map, std::size_t{1} << 30),
         presence_(setup.presence),
-        keys_(setup.keys),
+        roll_(setup.keys, map.rank()),
         reports_(std::make_shared<PrefixedStore>(setup.keys, "reports/"), map),
         comparisons_(makeGroup(setup, map, "comparisons", 1)),
         data_(makeGroup(setup, map, "data", 2)) {}
@@ -149,7 +148,11 @@ class GlooTransport final : public steptape::detail::ranks::Transport {
   }
 
   Transfer broadcast(void* data, std::size_t bytes, int root) override {
-    return startBroadcast(data, bytes, root);
+    std::vector<at::Tensor> tensors{tensorOf(data, bytes)};
+    ::c10d::BroadcastOptions options;
+    options.rootRank = root;
+    options.timeout = kLong;
+    return start([&] { return data_->broadcast(tensors, options); });
   }
 
   Transfer allgather(void* all, std::size_t bytesPerRank) override {
@@ -200,7 +203,6 @@ class GlooTransport final : public steptape::detail::ranks::Transport {
 
   Transfer alltoallv(const void* from, const RankParts& sent, void* to,
                      const RankParts& received) override {
-    Pending pending;
     std::vector<std::int64_t> outCounts(received.counts.begin(), received.counts.end());
     std::vector<std::int64_t> inCounts(sent.counts.begin(), sent.counts.end());
     at::Tensor output = tensorOf(to, received.total());
@@ -258,7 +260,7 @@ class GlooTransport final : public steptape::detail::ranks::Transport {
 
   void postNote(const StallNote& note) override { reports_.postNote(note); }
   bool takeNote(int& rank, StallNote& note) override {
-    lookForRollCall();
+    roll_.answerIfCalled();
     return reports_.takeNote(rank, note);
   }
   void noteBroken(const std::string& why) override { steptape::detail::ranks::markStuck(why); }
@@ -315,14 +317,6 @@ class GlooTransport final : public steptape::detail::ranks::Transport {
     pending.work = begin([&] { return group.allgather(outputs, inputs, options); });
   }
 
-  Transfer startBroadcast(void* data, std::size_t bytes, int root) {
-    std::vector<at::Tensor> tensors{tensorOf(data, bytes)};
-    ::c10d::BroadcastOptions options;
-    options.rootRank = root;
-    options.timeout = kLong;
-    return start([&] { return data_->broadcast(tensors, options); });
-  }
-
   Transfer keep(Pending pending) {
     if (free_.empty()) {
       free_.push_back(pending_.size());
@@ -352,8 +346,7 @@ class GlooTransport final : public steptape::detail::ranks::Transport {
                            lost.empty() ? why : lost + " (" + why + ")");
   }
 
-  /// Finds out who has ended: gloo tells an address, not a rank. Ranks that wait, or have lost a
-  /// connection as well, answer a roll call in the store.
+  /// Finds out who has ended: gloo tells an address, not a rank.
   std::string silentRanks() {
     std::vector<int> silent;
     for (int other = 0; other < map().size(); ++other) {
@@ -363,7 +356,7 @@ class GlooTransport final : public steptape::detail::ranks::Transport {
     }
     if (silent.size() > 1) {
       try {
-        silent = callTheRoll(silent);
+        silent = roll_.silentOf(silent);
       } catch (const Error&) {
         return "";  // the store has ended as well
       }
@@ -371,67 +364,13 @@ class GlooTransport final : public steptape::detail::ranks::Transport {
     return silent.empty() ? "" : map().namesOf(silent) + " does not answer any more";
   }
 
-  std::vector<int> callTheRoll(const std::vector<int>& others) {
-    keys_->set("roll", "");
-    answerRoll();
-    const std::vector<int> silent = ranksWithout("roll/", others);
-    // The store may end with this rank: those who answered may still be counting.
-    keys_->set("roll done/" + std::to_string(map().rank()), "");
-    std::vector<int> present;
-    std::set_difference(others.begin(), others.end(), silent.begin(), silent.end(),
-                        std::back_inserter(present));
-    ranksWithout("roll done/", present);
-    return silent;
-  }
-
-  /// Waits until the keys of all `ranks` are in the store, but not for long.
-  /// @return the ranks whose keys are missing.
-  std::vector<int> ranksWithout(const std::string& prefix, std::vector<int> ranks) {
-    constexpr std::chrono::milliseconds kTime{500};  // several times kBetweenLooks
-    constexpr std::chrono::milliseconds kPause{10};
-    const auto end = std::chrono::steady_clock::now() + kTime;
-    while (!ranks.empty() && std::chrono::steady_clock::now() < end) {
-      std::this_thread::sleep_for(kPause);
-      ranks.erase(std::remove_if(ranks.begin(), ranks.end(),
-                                 [&](int rank) {
-                                   std::string value;
-                                   return keys_->tryGet(prefix + std::to_string(rank), value);
-                                 }),
-                  ranks.end());
-    }
-    return ranks;
-  }
-
-  void answerRoll() { keys_->set("roll/" + std::to_string(map().rank()), ""); }
-
-  /// Answers a roll call, for a rank that waits.
-  void lookForRollCall() {
-    constexpr std::chrono::milliseconds kBetweenLooks{100};
-    const auto now = std::chrono::steady_clock::now();
-    if (now < nextLook_ || hasAnswered_) {
-      return;
-    }
-    nextLook_ = now + kBetweenLooks;
-    try {
-      std::string value;
-      if (keys_->tryGet("roll", value)) {
-        answerRoll();
-        hasAnswered_ = true;
-      }
-    } catch (const Error&) {
-      // An operation reports that ranks are lost.
-    }
-  }
-
   std::shared_ptr<NodeMemory> presence_;
-  std::shared_ptr<KeyStore> keys_;
+  RollCall roll_;
   StoreTransport reports_;
   Group comparisons_;
   Group data_;
   std::vector<Pending> pending_;
   std::vector<std::size_t> free_;
-  std::chrono::steady_clock::time_point nextLook_;
-  bool hasAnswered_ = false;
 };
 
 }  // namespace
