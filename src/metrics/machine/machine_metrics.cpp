@@ -83,16 +83,13 @@ class MachineMetrics::Impl {
         job_(job),
         ofRank_(ofRank),
         period_(secondsOf(options.period)),
-        writesTextFile_(!options.textFileDirectory.empty()),
         tags_(machineTags()),
         moments_(kFirstQuantity + tags_.size()),
         monitor_(monitorOptions(options, job.logDir(), communicator_->rank())) {}
 
   void endStep(std::int64_t step) {
     ++steps_;
-    if (writesTextFile_ && !monitor_.isOfParent()) {
-      monitor_.noteStep(step);
-    }
+    monitor_.noteStep(step);
     finish();
     if (steps_ >= nextStart_ && !monitor_.isOfParent()) {
       start(step);
@@ -179,7 +176,6 @@ class MachineMetrics::Impl {
   SummaryWriter& job_;
   SummaryWriter* const ofRank_;
   const double period_;
-  const bool writesTextFile_;
   const std::vector<std::string> tags_;
   std::vector<double> numbers_ = numbersOf(MachineSample());  // the latest
   std::int64_t steps_ = 0;

@@ -112,6 +112,9 @@ std::optional<MachineSample> MachineMonitor::takeSample() {
 }
 
 void MachineMonitor::noteStep(std::int64_t step) {
+  if (state_->options.textFile.empty() || isOfParent()) {
+    return;
+  }
   const double now = Clock::system().wallSeconds();
   const base::MutexLock lock(state_->mutex);
   state_->latest = LatestStep{step, now};

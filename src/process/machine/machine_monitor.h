@@ -43,7 +43,7 @@ class STEPTAPE_EXPORT MachineMonitor {
   /// Returns the latest sample, or nothing if there is no newer one than in the call before.
   std::optional<MachineSample> takeSample();
 
-  /// Notes a step for the text file.
+  /// Notes a step for the text file, if there is one. Does nothing in a forked child.
   void noteStep(std::int64_t step);
 
   /// Whether this process is a forked child of the one that made the object.

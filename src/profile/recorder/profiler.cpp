@@ -18,6 +18,7 @@
 #include "profile/recorder/profile_trigger.h"
 #include "profile/recorder/rank_exchange.h"
 #include "profile/recorder/span_source.h"
+#include "profile/recorder/step_timer.h"
 #include "profile/recorder/window_recorder.h"
 #include "ranks/communicator/clock_offset.h"
 
@@ -87,7 +88,7 @@ class Profiler::Impl {
       exchangeProfiles();
       return;
     }
-    ownStartTicks_ = readTicks();
+    timer_.beginOwnWork();
     if (recorder_->isOpen()) {
       endStepOfWindow();
     }
@@ -226,7 +227,7 @@ class Profiler::Impl {
       start.clockOffsetNanos = detail::ranks::estimateClockOffset(*options_.communicator).nanos;
     }
     recorder_->open(std::move(start));
-    ownStartTicks_ = readTicks();
+    timer_.beginOwnWork();
     beginStepOfWindow();
   }
 
@@ -258,8 +259,7 @@ class Profiler::Impl {
         recorder_->resume();
       }
     }
-    stepStartTicks_ = readTicks();
-    ownTicks_ += stepStartTicks_ - std::exchange(ownStartTicks_, stepStartTicks_);
+    timer_.beginStep();
     if (recorder_->isRecording()) {
       recordsBefore_ = recorder_->recordCount();
     }
@@ -267,20 +267,14 @@ class Profiler::Impl {
 
   void endStepOfWindow() {
     ++stepsPassed_;
-    const double nanos = nanosOf(ownStartTicks_ - stepStartTicks_);
-    const double threadNanos = recorder_->threadNanos();
-    governor_->addCost(nanosOf(std::exchange(ownTicks_, 0)) +
-                       (threadNanos - std::exchange(threadNanos_, threadNanos)));
+    const double nanos = timer_.stepNanos();
+    governor_->addCost(timer_.takeOwnNanos(recorder_->threadNanos()));
     if (!recorder_->isRecording()) {
       governor_->endUnrecorded(nanos);
       return;
     }
     recorder_->endStep(options_.firstStep + step_);
     governor_->endRecorded(recorder_->recordCount() - recordsBefore_, nanos);
-  }
-
-  static double nanosOf(std::uint64_t ticks) {
-    return static_cast<double>(ticks) * TickConverter::nanosPerTick();
   }
 
   /// Returns the cost of recording a zone. REQUIRES: recording is on.
@@ -290,7 +284,7 @@ class Profiler::Impl {
     for (int i = 0; i < kZones; ++i) {
       STEPTAPE_ZONE("steptape::measureZone");
     }
-    return nanosOf(readTicks() - start) / kZones;
+    return detail::profile::StepTimer::nanosOf(readTicks() - start) / kZones;
   }
 
   void setRecording(bool on) {
@@ -339,11 +333,8 @@ class Profiler::Impl {
   std::optional<double> nanosPerSpan_;                         // once it is measured
   std::optional<detail::profile::OverheadGovernor> governor_;  // of all windows since start()
   std::int64_t stepsPassed_ = 0;                               // in the open window
-  std::uint64_t stepStartTicks_ = 0;
-  std::uint64_t ownStartTicks_ = 0;  // start of the profiler's own work between steps
-  std::uint64_t ownTicks_ = 0;       // of that work, since the last report to the governor
+  detail::profile::StepTimer timer_;
   std::uint64_t recordsBefore_ = 0;  // at the start of the step
-  double threadNanos_ = 0.0;         // of the recorder's thread, as reported to the governor
 
   detail::base::Mutex finishedMutex_;
   std::optional<OpProfile> finished_ STEPTAPE_GUARDED_BY(finishedMutex_);  // the latest window
