@@ -106,6 +106,15 @@ TEST(Profiler, PutsEachSpanIntoTheWindowOfItsStep) {
   EXPECT_EQ(spansByWindow, std::vector<std::size_t>(kWindows, 3));
 }
 
+TEST(Profiler, CountsItsOwnTimeAnewAfterARestart) {
+  Profiler profiler(scheduled(0, 0, 1, 0));
+  train(profiler, 500);
+  profiler.stop();
+  profiler.start();
+  train(profiler, 2);
+  EXPECT_GE(profiler.profile().overhead, 0.0);
+}
+
 /// Returns the ids of the process's threads.
 std::set<std::string> threadsOfProcess() {
   std::set<std::string> threads;

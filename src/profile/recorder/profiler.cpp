@@ -71,6 +71,7 @@ class Profiler::Impl {
         [this] { output_.lose(); });
     step_ = 0;
     governor_.reset();
+    timer_ = {};  // the new recorder's thread has used no time yet
     {
       const detail::base::MutexLock lock(finishedMutex_);
       finished_.reset();
