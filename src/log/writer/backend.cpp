@@ -23,6 +23,7 @@ constexpr std::size_t kOpenFiles = 64;
 }  // namespace
 
 std::atomic<Backend*> Backend::current_{nullptr};
+std::atomic<bool> Backend::isExiting_{false};
 
 Backend& Backend::instance() {
   static const bool kPrepared = [] {

@@ -124,12 +124,12 @@ class Backend {
   static void afterForkInChild() STEPTAPE_THREAD_ANNOTATION(no_thread_safety_analysis);
 
   static std::atomic<Backend*> current_;
+  static std::atomic<bool> isExiting_;  // main() of the process has ended; set with the lock
 
   base::Mutex mutex_;
   base::CondVar work_;
   base::CondVar done_;
   std::thread::id thread_ STEPTAPE_GUARDED_BY(mutex_);  // none: it does not run
-  bool isExiting_ STEPTAPE_GUARDED_BY(mutex_) = false;  // main() has ended
   bool wake_ STEPTAPE_GUARDED_BY(mutex_) = false;
   Requests requests_ STEPTAPE_GUARDED_BY(mutex_);
   RingMerge::Producers producers_ STEPTAPE_GUARDED_BY(mutex_);
