@@ -56,7 +56,10 @@ Backend& Backend::instance() {
 }
 
 Backend::Backend()
-    : names_(&log_), openFiles_(kOpenFiles), record_(TickTimes()), captured_(&series_) {}
+    : names_(&log_),
+      openFiles_(kOpenFiles),
+      captured_(&series_),
+      updates_(&log_, &rings_, &captured_, [this] { return runs(); }) {}
 
 void Backend::attach(std::shared_ptr<Run> run, std::function<void()> beforeAbort) {
   const RunPlace place = placeOf(run->context().directory());
@@ -258,82 +261,6 @@ void Backend::pass(Requests* requests) {
   reportProblem();
 }
 
-/// Makes everything safe that the streams have and no file holds yet: the entries in the rings then
-/// need their places no more. Must come before any write. REQUIRES: all drained entries are encoded
-void Backend::secure() {
-  if (log_.isOpen()) {
-    log_.setTimes(rings_.times());
-    record_.begin(log_.times());
-    rings_.addCursors(&record_);
-    logChanges(false);
-  }
-  rings_.secure();
-  captured_.forgetEncoded();
-  if (log_.shouldReplaceLog()) {
-    // Without cursors: each ring now says itself up to where it is safe.
-    record_.begin(log_.times());
-    logChanges(true);
-  }
-}
-
-/// Instead of secure(), spares the log the bytes of streams that are about to be written: it names
-/// the writes, and the ring keeps its entries until secure() after them.
-///
-/// @return false if streams have more than the entries of this ring: nothing is done then.
-bool Backend::announceWrites() {
-  if (!log_.isOpen() || captured_.hasEncoded()) {
-    return false;
-  }
-  log_.setTimes(rings_.times());
-  record_.begin(log_.times());
-  if (!rings_.addAnnounced(&record_)) {
-    return false;
-  }
-  std::vector<EventStream*> announced;
-  std::vector<EventStream*> logged;
-  for (const std::shared_ptr<Run>& run : runs()) {
-    for (EventStream* const stream : run->streams()) {
-      (stream->canAnnounce() ? announced : logged).push_back(stream);
-    }
-  }
-  if (announced.empty()) {
-    return false;
-  }
-  for (EventStream* const stream : announced) {
-    stream->announce(&record_);
-  }
-  for (EventStream* const stream : logged) {
-    stream->log().addUpdate(false, &record_);
-  }
-  log_.append(record_.finish());
-  for (EventStream* const stream : announced) {
-    stream->log().noteAnnounced();
-  }
-  for (EventStream* const stream : logged) {
-    stream->log().noteLogged();
-  }
-  return true;
-}
-
-/// Adds the streams to the record and writes it, as all of the log if it says `everything`.
-void Backend::logChanges(bool everything) {
-  std::vector<EventStream*> streams;
-  for (const std::shared_ptr<Run>& run : runs()) {
-    for (EventStream* const stream : run->streams()) {
-      stream->log().addUpdate(everything, &record_);
-      streams.push_back(stream);
-    }
-  }
-  if (everything) {
-    log_.replaceLog(record_.finish());
-  } else if (!record_.isEmpty()) {
-    log_.append(record_.finish());
-  }
-  for (EventStream* const stream : streams) {
-    stream->log().noteLogged();
-  }
-}
-
 /// Tells all writers once that something is not protected.
 void Backend::reportProblem() {
   const Status problem = log_.takeProblem();
@@ -354,14 +281,14 @@ void Backend::drainRings(bool everything) {
     encodeEntries();
     // The pieces of one ring are written while they are in the second-level cache.
     if (rings_.isAlone() && wantsWrite()) {
-      if (!announceWrites()) {
-        secure();
+      if (!updates_.announceWrites()) {
+        updates_.secure();
       }
       writeStreams();
-      secure();
+      updates_.secure();
     }
   }
-  secure();
+  updates_.secure();
   // Only now: a ring that could not be emptied must be found again.
   for (const OwnedProducer* producer : rings_.finish()) {
     forgetProducer(producer);
@@ -408,7 +335,7 @@ void Backend::encodeCaptured(bool everything) {
     }
   }
   if (any) {
-    secure();
+    updates_.secure();
   }
 }
 
@@ -455,7 +382,7 @@ void Backend::answer(PendingRequest* request) {
     }
   }
   if (request->what != Request::kFlush) {
-    secure();  // what was dropped must not come back
+    updates_.secure();  // what was dropped must not come back
     run->context().release();
   }
   if (request->what == Request::kDetach) {

@@ -15,10 +15,10 @@
 
 #include "base/mutex.h"
 #include "log/writer/box_names.h"
-#include "log/writer/box_records.h"
 #include "log/writer/captured_queue.h"
 #include "log/writer/event_file.h"
 #include "log/writer/kill_proof_log.h"
+#include "log/writer/log_updates.h"
 #include "log/writer/producer.h"
 #include "log/writer/ring_merge.h"
 #include "log/writer/run.h"
@@ -107,9 +107,6 @@ class Backend {
   bool waitForWork(Requests* requests);
   void pass(Requests* requests);
   void drainRings(bool everything);
-  void secure();
-  void logChanges(bool everything);
-  bool announceWrites();
   void reportProblem();
   void encodeEntries();
   void encodeCaptured(bool everything);
@@ -141,8 +138,8 @@ class Backend {
   // The thread's own.
   OpenFiles openFiles_;
   RingMerge rings_;
-  LogRecordBuilder record_;
   CapturedQueue captured_;
+  LogUpdates updates_;
   StateNotes stateNotes_;
 };
 
