@@ -95,11 +95,12 @@ void ExpectationLog::image(std::string_view run, std::string_view tag, std::int6
 }
 
 void ExpectationLog::sound(std::string_view run, std::string_view tag, std::int64_t step,
-                           const std::vector<std::int16_t>& samples, int channels, int rate) {
+                           const std::vector<std::int16_t>& samples, int channels,
+                           std::int64_t rate) {
   std::string line = begin("sound", run, tag);
   append(&line, "step", step);
   append(&line, "channels", std::int64_t{channels});
-  append(&line, "rate", std::int64_t{rate});
+  append(&line, "rate", rate);
   appendNumbers(&line, "samples", samples);
   write(line);
 }

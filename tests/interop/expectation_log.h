@@ -32,7 +32,7 @@ class ExpectationLog {
              const steptape::detail::values::Pixels& pixels);
   /// @param samples Channel by channel of each frame.
   void sound(std::string_view run, std::string_view tag, std::int64_t step,
-             const std::vector<std::int16_t>& samples, int channels, int rate);
+             const std::vector<std::int16_t>& samples, int channels, std::int64_t rate);
   void text(std::string_view run, std::string_view tag, std::int64_t step,
             std::string_view markdown);
   /// Records points that a later start of the run has purged, of a tag that it did not write again.

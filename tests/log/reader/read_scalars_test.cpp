@@ -19,7 +19,7 @@ using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::SizeIs;
 
-class ScalarSeriesTest : public LogDirFixture {
+class ReadScalars : public LogDirFixture {
  protected:
   ScalarsByTag read() const { return readScalars(root_); }
   std::vector<std::pair<std::int64_t, float>> points(const std::string& tag) const {
@@ -32,13 +32,13 @@ class ScalarSeriesTest : public LogDirFixture {
   }
 };
 
-TEST_F(ScalarSeriesTest, ReadsSimpleValues) {
+TEST_F(ReadScalars, ReadsSimpleValues) {
   writeEvents(kFile, {simpleScalar("loss", 2, 1), simpleScalar("loss", 1, 2)});
   EXPECT_THAT(points("loss"), ElementsAre(Pair(1, 2), Pair(2, 1)));
   EXPECT_EQ(read()["loss"][0].wallTime, 1001);
 }
 
-TEST_F(ScalarSeriesTest, ReadsTensorsOfTheScalarsPlugin) {
+TEST_F(ReadScalars, ReadsTensorsOfTheScalarsPlugin) {
   const event::Value first =
       ofScalarsPlugin(tensorValue<float>("loss", event::TensorType::kFloat, {2}));
   const event::Value later = tensorValue<float>("loss", event::TensorType::kFloat, {1});
@@ -46,14 +46,14 @@ TEST_F(ScalarSeriesTest, ReadsTensorsOfTheScalarsPlugin) {
   EXPECT_THAT(points("loss"), ElementsAre(Pair(1, 2), Pair(2, 1)));
 }
 
-TEST_F(ScalarSeriesTest, ReadsDoubles) {
+TEST_F(ReadScalars, ReadsDoubles) {
   const event::Value value =
       ofScalarsPlugin(tensorValue<double>("loss", event::TensorType::kDouble, {0.5}));
   writeEvents(kFile, {eventAt(1, event::Summary{{value}})});
   EXPECT_THAT(points("loss"), ElementsAre(Pair(1, 0.5F)));
 }
 
-TEST_F(ScalarSeriesTest, ReadsAllScalarsOfOneEvent) {
+TEST_F(ReadScalars, ReadsAllScalarsOfOneEvent) {
   const event::Value a = ofScalarsPlugin(tensorValue<float>("a", event::TensorType::kFloat, {1}));
   const event::Value b = ofScalarsPlugin(tensorValue<float>("b", event::TensorType::kFloat, {2}));
   writeEvents(kFile, {eventAt(7, event::Summary{{a, b}})});
@@ -61,7 +61,7 @@ TEST_F(ScalarSeriesTest, ReadsAllScalarsOfOneEvent) {
   EXPECT_THAT(points("b"), ElementsAre(Pair(7, 2)));
 }
 
-TEST_F(ScalarSeriesTest, LeavesOutOtherPlugins) {
+TEST_F(ReadScalars, LeavesOutOtherPlugins) {
   event::Value value = tensorValue<float>("histogram", event::TensorType::kFloat, {1});
   value.metadata.emplace();
   value.metadata->pluginName = "histograms";
@@ -70,7 +70,7 @@ TEST_F(ScalarSeriesTest, LeavesOutOtherPlugins) {
   EXPECT_THAT(read(), IsEmpty());
 }
 
-TEST_F(ScalarSeriesTest, LeavesOutTensorsThatAreNotOneNumber) {
+TEST_F(ReadScalars, LeavesOutTensorsThatAreNotOneNumber) {
   const event::Value two =
       ofScalarsPlugin(tensorValue<float>("two", event::TensorType::kFloat, {1, 2}));
   const event::Value none =
@@ -79,13 +79,13 @@ TEST_F(ScalarSeriesTest, LeavesOutTensorsThatAreNotOneNumber) {
   EXPECT_THAT(read(), IsEmpty());
 }
 
-TEST_F(ScalarSeriesTest, MergesTheFilesOfARun) {
+TEST_F(ReadScalars, MergesTheFilesOfARun) {
   writeEvents(kLaterFile, {simpleScalar("loss", 1, 2)});
   writeEvents(kFile, {simpleScalar("loss", 2, 1)});
   EXPECT_THAT(points("loss"), ElementsAre(Pair(1, 2), Pair(2, 1)));
 }
 
-TEST_F(ScalarSeriesTest, DropsWhatARestartWritesAgain) {
+TEST_F(ReadScalars, DropsWhatARestartWritesAgain) {
   writeEvents(kFile, {version(), start(0), simpleScalar("loss", 1, 1), simpleScalar("loss", 2, 2),
                       simpleScalar("loss", 3, 3), simpleScalar("late", 3, 3)});
   writeEvents(kLaterFile, {start(2), simpleScalar("loss", 20, 2)});
@@ -93,19 +93,19 @@ TEST_F(ScalarSeriesTest, DropsWhatARestartWritesAgain) {
   EXPECT_EQ(read().count("late"), 0u);
 }
 
-TEST_F(ScalarSeriesTest, KeepsPointsAtASessionStop) {
+TEST_F(ReadScalars, KeepsPointsAtASessionStop) {
   writeEvents(kFile, {simpleScalar("loss", 1, 1),
                       eventAt(0, event::SessionLog{event::SessionLog::Status::kStop, "", ""})});
   EXPECT_THAT(points("loss"), SizeIs(1));
 }
 
-TEST_F(ScalarSeriesTest, ReadsAFileThatIsStillWritten) {
+TEST_F(ReadScalars, ReadsAFileThatIsStillWritten) {
   const std::string bytes = framed({simpleScalar("loss", 2, 1), simpleScalar("loss", 1, 2)});
   writeBytes(kFile, bytes.substr(0, bytes.size() - 3));
   EXPECT_THAT(points("loss"), ElementsAre(Pair(1, 2)));
 }
 
-TEST_F(ScalarSeriesTest, ReportsTheFileAndTheOffsetOfDamage) {
+TEST_F(ReadScalars, ReportsTheFileAndTheOffsetOfDamage) {
   std::string bytes = framed({simpleScalar("loss", 2, 1), simpleScalar("loss", 1, 2)});
   bytes.back() = static_cast<char>(~bytes.back());
   const std::string file = writeBytes(kFile, bytes);
@@ -121,7 +121,7 @@ TEST_F(ScalarSeriesTest, ReportsTheFileAndTheOffsetOfDamage) {
   }
 }
 
-TEST_F(ScalarSeriesTest, ThrowsForDamage) {
+TEST_F(ReadScalars, ThrowsForDamage) {
   writeBytes(kFile, std::string(100, '\0'));
   try {
     read();
@@ -132,7 +132,7 @@ TEST_F(ScalarSeriesTest, ThrowsForDamage) {
   }
 }
 
-TEST_F(ScalarSeriesTest, ReportsAFileThatCannotBeOpened) {
+TEST_F(ReadScalars, ReportsAFileThatCannotBeOpened) {
   RunReader run({".", root_, {path("gone")}});
   run.update();
   ASSERT_THAT(run.damage(), SizeIs(1));
@@ -140,7 +140,7 @@ TEST_F(ScalarSeriesTest, ReportsAFileThatCannotBeOpened) {
   EXPECT_THAT(run.damage()[0].status.message(), HasSubstr("cannot open " + path("gone")));
 }
 
-TEST_F(ScalarSeriesTest, RequiresExactlyOneRun) {
+TEST_F(ReadScalars, RequiresExactlyOneRun) {
   EXPECT_THROW(read(), Error);
   writeEvents("a/events.out.tfevents.1", {});
   writeEvents("b/events.out.tfevents.1", {});

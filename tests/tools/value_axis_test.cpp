@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tools/steptape/charts/value_axis.h"
+
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -6,7 +8,6 @@
 #include <vector>
 
 #include "tools/steptape/charts/tick_labels.h"
-#include "tools/steptape/charts/value_axis.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
