@@ -14,13 +14,14 @@
 //                RunReader     what LogDir gives, of one run found by listRuns()
 //                EventFileReader, RecordReader
 //                              one file as it is: its events, or its records of any contents
+//                docs/reading.md says more.
 //   distributed  DistributedWriter, metricAverage() and Communicator; the default communicator is
 //                serial, and <steptape/mpi.h> has one for MPI
 //   profile      STEPTAPE_ZONE and Profiler
 #include "steptape/base/json.h"                   // IWYU pragma: export
 #include "steptape/base/version.h"                // IWYU pragma: export
 #include "steptape/log/aggregate.h"               // IWYU pragma: export
-#include "steptape/log/event_file_reader.h"            // IWYU pragma: export
+#include "steptape/log/event_file_reader.h"       // IWYU pragma: export
 #include "steptape/log/export.h"                  // IWYU pragma: export
 #include "steptape/log/file_check.h"              // IWYU pragma: export
 #include "steptape/log/log_dir.h"                 // IWYU pragma: export
