@@ -35,6 +35,7 @@ option(STEPTAPE_STATIC_TOOL "Link the tool without shared libraries; add STEPTAP
 # not for users to mend. The presets of CI and developers turn it on.
 option(STEPTAPE_WARNINGS_AS_ERRORS "Treat warnings as errors" OFF)
 set(STEPTAPE_SANITIZE "" CACHE STRING "Sanitizers for Steptape's targets, in the form of -fsanitize=: address,undefined or thread")
+option(STEPTAPE_PRECOMPILE_HEADERS "Precompile headers for tests, and for programs on LibTorch, unoptimized; for builds without a compiler cache" OFF)
 option(STEPTAPE_FUZZ "Build only the fuzz targets of the tests, with Clang's libFuzzer" OFF)
 
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
