@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/recorder/window_recorder.h"
 
-#include <algorithm>
 #include <chrono>
 #include <new>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 #include <utility>
-
-#include "process/spans/recorder_registry.h"
 
 namespace steptape::detail::profile {
 namespace {
 
 constexpr std::chrono::milliseconds kRingLookEvery(10);
 constexpr std::chrono::milliseconds kSleepAtMost(500);
-constexpr std::size_t kMarksAtFirst = 64;
-constexpr std::size_t kMaxSpares = 8;
 
 double ownCpuNanos() {
   timespec time{};
@@ -29,22 +22,14 @@ double ownCpuNanos() {
 
 WindowRecorder::WindowRecorder(const Options& options, OnFinished onFinished, OnLost onLost)
     : collector_(options.recordsPerThread, options.zones),
-      maxSpans_(options.maxSpans),
-      sampling_(options.sampling),
-      source_(options.source),
+      options_(options),
       onFinished_(std::move(onFinished)),
       onLost_(std::move(onLost)) {
-  marks_.reserve(kMarksAtFirst);
-  takenMarks_.reserve(kMarksAtFirst);
   thread_ = std::thread([this] { run(); });
 }
 
 WindowRecorder::~WindowRecorder() {
-  {
-    const base::MutexLock lock(markMutex_);
-    isEnding_ = true;
-  }
-  wake_.notifyOne();
+  marks_.end();
   thread_.join();
 }
 
@@ -55,34 +40,15 @@ void WindowRecorder::open(WindowStart start) {
   drained_.clear();
   converter_.recalibrate();
   lastTicks_ = readTicks();
-  window_.emplace(Window{lastTicks_, OpStatsBuilder(lastTicks_, sampling_),
-                         TraceRecords(lastTicks_, maxSpans_), std::move(start)});
+  window_.emplace(Window{lastTicks_, OpStatsBuilder(lastTicks_, options_.sampling),
+                         TraceRecords(lastTicks_, options_.maxSpans), std::move(start)});
   isOpen_ = true;
-  wake_.notifyOne();
-}
-
-void WindowRecorder::mark(Change change, std::int64_t step, const WindowEnd& end) {
-  const auto threadId = static_cast<std::uint64_t>(::syscall(SYS_gettid));
-  const base::MutexLock lock(markMutex_);
-  // Reads the clock under the lock, so that marks are in order of time.
-  marks_.push_back({change, readTicks(), step, threadId, end});
-  isClosing_ |= change == Change::kClose;
-}
-
-void WindowRecorder::endStep(std::int64_t number) {
-  mark(Change::kEndStep, number);
-}
-void WindowRecorder::pause() {
-  mark(Change::kPause);
-}
-void WindowRecorder::resume() {
-  mark(Change::kResume);
+  marks_.wake();
 }
 
 void WindowRecorder::close(const WindowEnd& end) {
-  mark(Change::kClose, 0, end);
+  marks_.add(WindowMarks::Change::kClose, 0, end);
   isOpen_ = false;
-  wake_.notifyOne();
 }
 
 std::optional<OpProfile> WindowRecorder::current() {
@@ -99,14 +65,7 @@ std::optional<OpProfile> WindowRecorder::current() {
 void WindowRecorder::run() {
   bool isLast = false;
   while (!isLast) {
-    {
-      const base::MutexLock lock(markMutex_);
-      if (!isEnding_ && !isClosing_) {
-        const auto pause = collector_.isRecording() ? kRingLookEvery : kSleepAtMost;
-        wake_.waitUntil(markMutex_, std::chrono::steady_clock::now() + pause);
-      }
-      isLast = isEnding_;
-    }
+    isLast = marks_.wait(collector_.isRecording() ? kRingLookEvery : kSleepAtMost);
     bool isDone = tryLook();
     constexpr int kLastTries = 3;
     for (int i = 1; isLast && !isDone && i < kLastTries; ++i) {
@@ -125,30 +84,17 @@ bool WindowRecorder::tryLook() noexcept {
     return true;
   } catch (const std::bad_alloc&) {
     const base::MutexLock lock(windowMutex_);
-    loseDrained();
+    drained_.lose();
     return false;
   }
 }
 
-void WindowRecorder::loseDrained() {
-  for (const Drained& drained : drained_) {
-    process::RecorderRegistry::instance().countUnrecorded(drained.records.size() - drained.next +
-                                                          drained.dropped);
-  }
-  drained_.clear();
-}
-
 /// At the end, reports closed windows that no pass could finish.
 void WindowRecorder::loseWindows() noexcept {
-  const auto isClose = [](const Mark& mark) { return mark.change == Change::kClose; };
-  std::ptrdiff_t lost = 0;
+  std::size_t lost = 0;
   {
     const base::MutexLock lock(windowMutex_);
-    const base::MutexLock markLock(markMutex_);
-    lost = static_cast<std::ptrdiff_t>(closed_.size());
-    lost += std::count_if(takenMarks_.begin() + static_cast<std::ptrdiff_t>(appliedMarks_),
-                          takenMarks_.end(), isClose);
-    lost += std::count_if(marks_.begin(), marks_.end(), isClose);
+    lost = closed_.size() + marks_.unappliedCloses();
   }
   for (; lost > 0; --lost) {
     onLost_();
@@ -169,70 +115,42 @@ void WindowRecorder::look() {
 }
 
 void WindowRecorder::drain() {
-  std::uint64_t now = 0;
-  {
-    const base::MutexLock lock(markMutex_);
-    if (appliedMarks_ == takenMarks_.size()) {  // else the previous pass ran out of memory
-      takenMarks_.clear();
-      appliedMarks_ = 0;
-      takenMarks_.swap(marks_);
-      isClosing_ = false;
-      now = readTicks();
-    }
-  }
+  const std::uint64_t now = marks_.take();
   // Drains after taking the marks, so that all records before a mark are found. Records after `now`
   // may follow later marks, and wait for them.
-  collector_.drain([&](const process::SpanBatch& batch) STEPTAPE_REQUIRES(windowMutex_) {
-    std::vector<SpanRecord> records;
-    if (!spareRecords_.empty()) {
-      records = std::move(spareRecords_.back());
-      spareRecords_.pop_back();
-    }
-    records.assign(batch.records.begin(), batch.records.end());
-    drained_.push_back({batch.threadId, batch.threadName, std::move(records), 0, batch.dropped});
-  });
-  for (; appliedMarks_ < takenMarks_.size(); ++appliedMarks_) {
-    apply(takenMarks_[appliedMarks_]);
-  }
+  collector_.drain([&](const process::SpanBatch& batch)
+                       STEPTAPE_REQUIRES(windowMutex_) { drained_.add(batch); });
+  marks_.applyTaken([&](const WindowMarks::Mark& mark)
+                        STEPTAPE_REQUIRES(windowMutex_) { apply(mark); });
   if (now == 0) {
     return;  // marks between these and now are still to be taken
   }
   addUntil(now);
   lastDrainTicks_ = now;
-  const auto isDone = [](const Drained& drained) {
-    return drained.next == drained.records.size() && drained.dropped == 0;
-  };
-  for (Drained& drained : drained_) {
-    if (isDone(drained) && spareRecords_.size() < kMaxSpares) {
-      spareRecords_.push_back(std::move(drained.records));
-      drained.records.clear();
-      drained.next = 0;
-    }
-  }
-  drained_.erase(std::remove_if(drained_.begin(), drained_.end(), isDone), drained_.end());
+  drained_.recycle();
 }
 
-void WindowRecorder::apply(const Mark& mark) {
+void WindowRecorder::apply(const WindowMarks::Mark& mark) {
   if (!window_) {
     return;
   }
   addUntil(mark.ticks);
   lastTicks_ = mark.ticks;
   switch (mark.change) {
-    case Change::kEndStep:
+    case WindowMarks::Change::kEndStep:
       window_->records.endStep(mark.step, mark.ticks, mark.threadId);
       ++window_->steps;
       break;
-    case Change::kPause:
+    case WindowMarks::Change::kPause:
       window_->stats.pause(mark.ticks);
       window_->isPaused = true;
       break;
-    case Change::kResume:
+    case WindowMarks::Change::kResume:
       window_->stats.resume(mark.ticks);
       window_->records.resume(mark.ticks);
       window_->isPaused = false;
       break;
-    case Change::kClose:
+    case WindowMarks::Change::kClose:
       closed_.emplace_back();
       closed_.back() = {std::move(window_), mark};
       window_.reset();
@@ -261,7 +179,7 @@ void WindowRecorder::finishClosed() {
 
 void WindowRecorder::finish(ClosedWindow closed) {
   Window& window = *closed.window;
-  const Mark& mark = closed.mark;
+  const WindowMarks::Mark& mark = closed.close;
   addDevices(mark.ticks, /*waits=*/true, &window);
   FinishedWindow finished{{},
                           std::move(window.records),
@@ -283,35 +201,23 @@ TickConverter WindowRecorder::recalibrated() {
 }
 
 void WindowRecorder::addUntil(std::uint64_t ticks) {
-  for (Drained& drained : drained_) {
-    const std::size_t first = drained.next;
-    while (drained.next < drained.records.size() &&
-           drained.records[drained.next].ticks() <= ticks) {
-      ++drained.next;
-    }
-    const process::SpanBatch batch{
-        drained.threadId, drained.threadName,
-        ArrayView<const SpanRecord>(drained.records.data() + first, drained.next - first),
-        drained.dropped};
-    if (batch.records.empty() && batch.dropped == 0) {
-      continue;
-    }
-    drained.dropped = 0;
+  drained_.takeUntil(ticks, [&](const process::SpanBatch& batch) STEPTAPE_REQUIRES(windowMutex_) {
     if (window_ && !window_->isPaused) {
       window_->stats.add(batch);
       window_->records.add(batch);
     }
-  }
+  });
 }
 
 void WindowRecorder::addDevices(std::uint64_t until, bool waits, Window* window) {
-  if (source_ == nullptr) {
+  if (options_.source == nullptr) {
     return;
   }
-  source_->takeDeviceSpans(window->startTicks, until, waits, [&](const process::SpanBatch& batch) {
-    window->stats.add(batch);
-    window->records.add(batch);
-  });
+  options_.source->takeDeviceSpans(window->startTicks, until, waits,
+                                   [&](const process::SpanBatch& batch) {
+                                     window->stats.add(batch);
+                                     window->records.add(batch);
+                                   });
 }
 
 }  // namespace steptape::detail::profile

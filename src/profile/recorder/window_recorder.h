@@ -9,25 +9,19 @@
 #include <optional>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "steptape/base/clock.h"
 #include "steptape/profile/trace_summary.h"
 
 #include "base/mutex.h"
 #include "process/spans/span_collector.h"
+#include "profile/recorder/drained_records.h"
 #include "profile/recorder/op_stats_builder.h"
 #include "profile/recorder/span_source.h"
 #include "profile/recorder/trace_records.h"
+#include "profile/recorder/window_marks.h"
 
 namespace steptape::detail::profile {
-
-/// The profiler's data about a window at its end.
-struct WindowEnd {
-  std::int64_t step = 0;         ///< Number of steps that the profiler had seen.
-  std::int64_t stepsPassed = 0;  ///< In the window, recorded or not.
-  double overhead = 0.0;         ///< See OpProfile::overhead.
-};
 
 /// Data of a window at its start, equal on the ranks of a job.
 struct WindowStart {
@@ -87,10 +81,10 @@ class WindowRecorder {
   ///
   /// @param number Counted from 0.
   /// @cost  An uncontended lock.
-  void endStep(std::int64_t number);
+  void endStep(std::int64_t number) { marks_.add(WindowMarks::Change::kEndStep, number); }
   /// Ignores later records, until resume().
-  void pause();
-  void resume();
+  void pause() { marks_.add(WindowMarks::Change::kPause); }
+  void resume() { marks_.add(WindowMarks::Change::kResume); }
   void close(const WindowEnd& end);
   bool isOpen() const noexcept { return isOpen_; }
 
@@ -105,22 +99,6 @@ class WindowRecorder {
   std::optional<OpProfile> current();
 
  private:
-  enum class Change : std::uint8_t { kEndStep, kPause, kResume, kClose };
-  struct Mark {
-    Change change;
-    std::uint64_t ticks;
-    std::int64_t step;
-    std::uint64_t threadId;
-    WindowEnd end;
-  };
-  /// Drained records of a thread that are not in a window yet.
-  struct Drained {
-    std::uint64_t threadId;
-    std::string threadName;
-    std::vector<SpanRecord> records;
-    std::size_t next = 0;
-    std::uint64_t dropped;
-  };
   struct Window {
     std::uint64_t startTicks;
     OpStatsBuilder stats;
@@ -132,17 +110,15 @@ class WindowRecorder {
   /// A closed window whose device spans may be incomplete.
   struct ClosedWindow {
     std::optional<Window> window;  // always set
-    Mark mark{};
+    WindowMarks::Mark close{};
   };
 
   void run();
-  void mark(Change change, std::int64_t step = 0, const WindowEnd& end = {});
   void look();
   bool tryLook() noexcept;
-  void loseDrained() STEPTAPE_REQUIRES(windowMutex_);
   void loseWindows() noexcept;
   void drain() STEPTAPE_REQUIRES(windowMutex_);
-  void apply(const Mark& mark) STEPTAPE_REQUIRES(windowMutex_);
+  void apply(const WindowMarks::Mark& mark) STEPTAPE_REQUIRES(windowMutex_);
   void addUntil(std::uint64_t ticks) STEPTAPE_REQUIRES(windowMutex_);
   void finishClosed() STEPTAPE_REQUIRES(deviceMutex_);
   void finish(ClosedWindow closed) STEPTAPE_REQUIRES(deviceMutex_);
@@ -150,30 +126,18 @@ class WindowRecorder {
   void addDevices(std::uint64_t until, bool waits, Window* window) STEPTAPE_REQUIRES(deviceMutex_);
 
   process::SpanCollector collector_;
-  const std::size_t maxSpans_;
-  const int sampling_;
-  SpanSource* const source_;
+  const Options options_;
   const OnFinished onFinished_;
   const OnLost onLost_;
   bool isOpen_ = false;
   std::atomic<double> threadNanos_{0.0};
 
-  base::Mutex markMutex_;
-  base::CondVar wake_;
-  bool isEnding_ STEPTAPE_GUARDED_BY(markMutex_) = false;
-  bool isClosing_ STEPTAPE_GUARDED_BY(markMutex_) = false;
-  std::vector<Mark> marks_ STEPTAPE_GUARDED_BY(markMutex_);
+  WindowMarks marks_;
 
   base::Mutex deviceMutex_;  ///< Held while waiting for devices; locked before windowMutex_.
 
   base::Mutex windowMutex_;
-  // Reused: if the training thread allocated memory here at every step and this thread freed it,
-  // the allocator would return pages to the operating system, and the training would wait for new
-  // pages.
-  std::vector<Mark> takenMarks_ STEPTAPE_GUARDED_BY(windowMutex_);
-  std::size_t appliedMarks_ STEPTAPE_GUARDED_BY(windowMutex_) = 0;  // of takenMarks_
-  std::vector<std::vector<SpanRecord>> spareRecords_ STEPTAPE_GUARDED_BY(windowMutex_);
-  std::vector<Drained> drained_ STEPTAPE_GUARDED_BY(windowMutex_);
+  DrainedRecords drained_ STEPTAPE_GUARDED_BY(windowMutex_);
   std::optional<Window> window_ STEPTAPE_GUARDED_BY(windowMutex_);
   std::deque<ClosedWindow> closed_ STEPTAPE_GUARDED_BY(windowMutex_);
   TickConverter converter_ STEPTAPE_GUARDED_BY(windowMutex_);
