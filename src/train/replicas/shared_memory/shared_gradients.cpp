@@ -19,17 +19,39 @@ constexpr int kOthersMayWait = 3;  // other ranks, for their first rank
 
 }  // namespace
 
+NodeRootSums::NodeRootSums(Communicator& world, Compression compression,
+                           std::chrono::milliseconds timeout)
+    : compression_(compression) {
+  if (world.crossSize() > 1) {
+    divisor_ = compression == Compression::kNone ? 1 : world.size();
+    roots_ = world.split(world.localRank() == 0 ? 0 : -1, world.rank());
+    if (roots_) {
+      roots_->setTimeout(timeout);
+    }
+  }
+}
+
+void NodeRootSums::sum(std::vector<GradientState>& states) {
+  for (CompressedBucket& array : arrays_) {
+    array.compress();
+    roots_->allreduce(array.wire().elements(), ReduceOp::kSum);
+    array.decompress();
+  }
+  roots_->allreduce(Elements(states.data(), states.size(), DType::kUInt8), ReduceOp::kMax);
+}
+
 std::unique_ptr<SharedGradients> SharedGradients::create(std::vector<GradientSlot>& slots,
                                                          std::vector<FlatArray> arrays,
                                                          Compression compression,
                                                          Communicator& world, std::string& why) {
   std::unique_ptr<SharedGradients> shared(
       new SharedGradients(slots, std::move(arrays), compression, world));
-  std::shared_ptr<NodeMemory> memory = world.allocateNodeMemory(shared->bytesNeeded(), &why);
+  std::shared_ptr<NodeMemory> memory =
+      world.allocateNodeMemory(shared->memory_.bytesNeeded(), &why);
   if (!memory) {
     return nullptr;
   }
-  shared->place(std::move(memory));
+  shared->place(memory);
   return shared;
 }
 
@@ -41,70 +63,32 @@ SharedGradients::SharedGradients(std::vector<GradientSlot>& slots, std::vector<F
       localSize_(world.localSize()),
       nodes_(world.crossSize()),
       timeout_(world.timeout()),
-      compression_(compression) {
-  const auto ranks = static_cast<std::size_t>(localSize_);
-  notices_ = roundUp(ranks::NodeBarrier::bytesFor(localSize_), sizeof(Notice));
-  states_ = notices_ + ranks * sizeof(Notice);
-  gradients_ = roundUp(states_ + ranks * slots_.size(), kPageBytes);
-  for (const FlatArray& array : arrays_) {
-    gradientBytes_ += array.bytes();
-  }
-  // Separate pages for each rank: a page is placed in the memory of its first writer.
-  gradientBytes_ = roundUp(gradientBytes_, kPageBytes);
-  if (nodes_ > 1) {
-    nodeSumsDivisor_ = compression_ == Compression::kNone ? 1 : world.size();
-    nodeRoots_ = world.split(localRank_ == 0 ? 0 : -1, world.rank());
-    if (nodeRoots_) {
-      nodeRoots_->setTimeout(kNodesMayWait * timeout_);
-    }
-  }
-}
+      nodeSums_(world, compression, kNodesMayWait * timeout_),
+      memory_(arrays_, slots_.size(), localSize_) {}
 
-std::size_t SharedGradients::bytesNeeded() const {
-  return gradients_ + static_cast<std::size_t>(localSize_) * gradientBytes_;
-}
-
-void SharedGradients::place(std::shared_ptr<NodeMemory> memory) {
-  memory_ = std::move(memory);
-  barrier_.emplace(*memory_, 0, localRank_, localSize_);
+void SharedGradients::place(const std::shared_ptr<NodeMemory>& memory) {
+  memory_.place(memory);
+  barrier_.emplace(*memory, 0, localRank_, localSize_);
   for (std::size_t array = 0; array < arrays_.size(); ++array) {
     allRanks_.emplace_back();
     for (int rank = 0; rank < localSize_; ++rank) {
-      allRanks_.back().push_back(arrayOf(rank, array));
+      allRanks_.back().push_back(memory_.arrayOf(rank, array));
     }
-    auto* own = static_cast<std::byte*>(arrayOf(localRank_, array));
+    auto* own = static_cast<std::byte*>(memory_.arrayOf(localRank_, array));
     for (const std::size_t index : arrays_[array].slots) {
       GradientSlot& slot = slots_[index];
       slot.gradient =
-          tensorIn(own + slot.offset * arrays_[array].elementBytes(), slot.parameter, memory_);
+          tensorIn(own + slot.offset * arrays_[array].elementBytes(), slot.parameter, memory);
     }
-    if (nodeRoots_) {
-      nodeSums_.emplace_back(
-          at::from_blob(own, {arrays_[array].elements}, at::TensorOptions(arrays_[array].type)),
-          compression_);
+    if (nodeSums_.takesPart()) {
+      nodeSums_.addArray(
+          at::from_blob(own, {arrays_[array].elements}, at::TensorOptions(arrays_[array].type)));
     }
   }
-}
-
-void* SharedGradients::arrayOf(int localRank, std::size_t array) const {
-  std::size_t offset = gradients_ + static_cast<std::size_t>(localRank) * gradientBytes_;
-  for (std::size_t before = 0; before < array; ++before) {
-    offset += arrays_[before].bytes();
-  }
-  return memory_->data() + offset;
-}
-
-SharedGradients::Notice& SharedGradients::noticeOf(int localRank) const {
-  return reinterpret_cast<Notice*>(memory_->data() + notices_)[localRank];
-}
-
-GradientState* SharedGradients::statesOf(int localRank) const {
-  return reinterpret_cast<GradientState*>(memory_->data() + states_) +
-         static_cast<std::size_t>(localRank) * slots_.size();
 }
 
 void SharedGradients::gather(bool request) {
-  GradientState* states = statesOf(localRank_);
+  GradientState* states = memory_.statesOf(localRank_);
   for (const FlatArray& array : arrays_) {
     for (const std::size_t slot : array.slots) {
       states[slot] =
@@ -112,12 +96,12 @@ void SharedGradients::gather(bool request) {
       moveToItsPlace(slots_[slot]);
     }
   }
-  noticeOf(localRank_).request = request ? 1 : 0;
+  memory_.noticeOf(localRank_).request = request ? 1 : 0;
   meet("the gradients of all ranks");
   source_ = Source::kAllRanks;
   requested_ = false;
   for (int rank = 0; rank < localSize_; ++rank) {
-    requested_ = requested_ || noticeOf(rank).request != 0;
+    requested_ = requested_ || memory_.noticeOf(rank).request != 0;
   }
   combineStates();
   if (nodes_ > 1) {
@@ -127,7 +111,7 @@ void SharedGradients::gather(bool request) {
 
 void SharedGradients::combineStates() {
   const auto isDense = [](GradientState state) { return state == GradientState::kDense; };
-  const GradientState* all = statesOf(0);
+  const GradientState* all = memory_.statesOf(0);
   const std::size_t count = slots_.size();
   allDense_ =
       nodes_ == 1 && std::all_of(all, all + count * static_cast<std::size_t>(localSize_), isDense);
@@ -136,7 +120,7 @@ void SharedGradients::combineStates() {
   }
   combined_.assign(all, all + count);
   for (int rank = 1; rank < localSize_; ++rank) {
-    const GradientState* states = statesOf(rank);
+    const GradientState* states = memory_.statesOf(rank);
     for (std::size_t slot = 0; slot < count; ++slot) {
       combined_[slot] = std::max(combined_[slot], states[slot]);
     }
@@ -152,24 +136,18 @@ void SharedGradients::sumOverNodes() {
     const Range mine = part(array);
     withElementType(arrays_[array].type, [&](auto zero) {
       using T = decltype(zero);
-      T* const result = static_cast<T*>(arrayOf(0, array));
-      writeSum(remainingSum<T>(array, 1 / nodeSumsDivisor_), ArrayView<T* const>(&result, 1),
+      T* const result = static_cast<T*>(memory_.arrayOf(0, array));
+      writeSum(remainingSum<T>(array, 1 / nodeSums_.divisor()), ArrayView<T* const>(&result, 1),
                mine.begin, mine.end);
     });
   }
   meet("the sums of the node");
-  if (nodeRoots_) {
-    for (CompressedBucket& sums : nodeSums_) {
-      sums.compress();
-      nodeRoots_->allreduce(sums.wire().elements(), ReduceOp::kSum);
-      sums.decompress();
-    }
-    Elements states(combined_.data(), combined_.size(), DType::kUInt8);
-    nodeRoots_->allreduce(states, ReduceOp::kMax);
-    std::memcpy(statesOf(0), combined_.data(), combined_.size());
+  if (nodeSums_.takesPart()) {
+    nodeSums_.sum(combined_);
+    std::memcpy(memory_.statesOf(0), combined_.data(), combined_.size());
   }
   meet("the sums of all nodes", kOthersMayWait * timeout_);
-  const GradientState* all = statesOf(0);
+  const GradientState* all = memory_.statesOf(0);
   combined_.assign(all, all + slots_.size());
   source_ = Source::kNodeRoot;
 }
@@ -192,7 +170,7 @@ ArraySum<T> SharedGradients::remainingSum(std::size_t array, double scale) const
     case Source::kAllRanks:
       return {{arrays, allRanks_[array].size()}, factor};
     case Source::kNodeRoot:
-      return {{arrays, 1}, static_cast<T>(scale * nodeSumsDivisor_)};
+      return {{arrays, 1}, static_cast<T>(scale * nodeSums_.divisor())};
     case Source::kOwnPart:
       return {{arrays + localRank_, 1}, factor};
   }
@@ -207,17 +185,17 @@ double SharedGradients::sumAndNorm(double scale) {
     const Range mine = part(array);
     withElementType(arrays_[array].type, [&](auto zero) {
       using T = decltype(zero);
-      T* const own = static_cast<T*>(arrayOf(localRank_, array));
+      T* const own = static_cast<T*>(memory_.arrayOf(localRank_, array));
       writeSum(remainingSum<T>(array, scale), ArrayView<T* const>(&own, 1), mine.begin, mine.end);
       squares += sumOfSquares(own + mine.begin, mine.end - mine.begin);
     });
   }
-  noticeOf(localRank_).sumOfSquares = squares;
+  memory_.noticeOf(localRank_).sumOfSquares = squares;
   meet("the norms of all ranks' parts");
   source_ = Source::kOwnPart;
   double total = 0;
   for (int rank = 0; rank < localSize_; ++rank) {
-    total += noticeOf(rank).sumOfSquares;
+    total += memory_.noticeOf(rank).sumOfSquares;
   }
   return total;
 }
@@ -230,7 +208,7 @@ void SharedGradients::distribute(double scale) {
       std::vector<T*> results;
       results.reserve(static_cast<std::size_t>(localSize_));
       for (int rank = 0; rank < localSize_; ++rank) {
-        results.push_back(static_cast<T*>(arrayOf(rank, array)));
+        results.push_back(static_cast<T*>(memory_.arrayOf(rank, array)));
       }
       writeSum(remainingSum<T>(array, scale), ArrayView<T* const>(results.data(), results.size()),
                mine.begin, mine.end);

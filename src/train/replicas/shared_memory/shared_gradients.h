@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,17 +14,32 @@
 #include "ranks/communicator/node_barrier.h"
 #include "train/replicas/gradients/gradient_slots.h"
 #include "train/replicas/gradients/wire_buffer.h"
+#include "train/replicas/shared_memory/gradient_memory.h"
 #include "train/replicas/shared_memory/slice_update.h"
 
 namespace steptape::detail::train {
 
-/// Page size: memory that ranks write concurrently is in separate pages.
-constexpr std::size_t kPageBytes = 4096;
+/// Adds up the sums of all nodes, which the first rank of each node sends.
+class NodeRootSums {
+ public:
+  /// Collective.
+  NodeRootSums(Communicator& world, Compression compression, std::chrono::milliseconds timeout);
 
-/// Returns the smallest multiple of `unit` that is at least `bytes`.
-constexpr std::size_t roundUp(std::size_t bytes, std::size_t unit) {
-  return (bytes + unit - 1) / unit * unit;
-}
+  /// Returns whether this rank is the first of its node, and there are other nodes.
+  bool takesPart() const { return roots_ != nullptr; }
+  /// By what each node divides its sums before, which keeps them in the range of the gradients.
+  double divisor() const { return divisor_; }
+  /// REQUIRES: takesPart(), like sum().
+  void addArray(const at::Tensor& sums) { arrays_.emplace_back(sums, compression_); }
+  /// Replaces the arrays by the sums over all nodes, and the states by the maximum.
+  void sum(std::vector<GradientState>& states);
+
+ private:
+  Compression compression_;
+  double divisor_ = 1;
+  std::shared_ptr<Communicator> roots_;  // null on other ranks, and if there is one node
+  std::vector<CompressedBucket> arrays_;
+};
 
 /// Sums the gradients of all ranks in memory that the ranks of a node share.
 ///
@@ -87,25 +103,15 @@ class SharedGradients {
   double waitSeconds() const { return static_cast<double>(waitNanos_) * 1e-9; }
 
  private:
-  /// A rank's message to the others, in addition to its gradients.
-  struct alignas(64) Notice {
-    double sumOfSquares;
-    std::uint32_t request;
-  };
   /// The arrays that hold the sums or the summands.
   enum class Source { kAllRanks, kNodeRoot, kOwnPart };
 
   SharedGradients(std::vector<GradientSlot>& slots, std::vector<FlatArray> arrays,
                   Compression compression, Communicator& world);
-  void place(std::shared_ptr<NodeMemory> memory);
-  std::size_t bytesNeeded() const;
+  void place(const std::shared_ptr<NodeMemory>& memory);
   void combineStates();
   void sumOverNodes();
   void meet(const char* what, std::chrono::milliseconds timeout);
-
-  void* arrayOf(int localRank, std::size_t array) const;
-  Notice& noticeOf(int localRank) const;
-  GradientState* statesOf(int localRank) const;
 
   std::vector<GradientSlot>& slots_;
   std::vector<FlatArray> arrays_;
@@ -113,18 +119,9 @@ class SharedGradients {
   int localSize_;
   int nodes_;
   std::chrono::milliseconds timeout_;
-  std::shared_ptr<Communicator> nodeRoots_;  // null on other ranks, and if there is one node
-  Compression compression_;
-  double nodeSumsDivisor_ = 1;
-  std::vector<CompressedBucket> nodeSums_;  // by array, if there are nodeRoots_
-  std::shared_ptr<NodeMemory> memory_;
+  NodeRootSums nodeSums_;
+  GradientMemory memory_;
   std::optional<ranks::NodeBarrier> barrier_;
-
-  // Offsets in the memory, in bytes.
-  std::size_t notices_ = 0;
-  std::size_t states_ = 0;
-  std::size_t gradients_ = 0;
-  std::size_t gradientBytes_ = 0;  // of one rank
 
   // By source and array: the arrays to add up; then those of all ranks to write to.
   std::vector<std::vector<const void*>> allRanks_;
