@@ -65,15 +65,15 @@ void MetricReducer::add(std::uint32_t tagId, double value, std::int64_t step,
 void MetricReducer::start(std::int64_t step) {
   StepMetrics metrics = queue_.take(step);
   queue_.recycle(std::exchange(taken_, std::move(metrics)));
-  step_ = step;
-  stage_ = Stage::kLayOut;
-  isUnderWay_ = true;
+  step_.number = step;
+  step_.stage = Stage::kLayOut;
+  step_.isUnderWay = true;
   advance();
 }
 
 void MetricReducer::advance() {
-  while (stage_ != Stage::kWait) {
-    stage_ = pass(stage_);
+  while (step_.stage != Stage::kWait) {
+    step_.stage = pass(step_.stage);
   }
 }
 
@@ -81,36 +81,36 @@ MetricReducer::Stage MetricReducer::pass(Stage stage) {
   switch (stage) {
     case Stage::kLayOut:
       layOut();
-      fingerprint_ = layout_->fingerprint.at(step_);
+      step_.fingerprint = layout_->fingerprint.at(step_.number);
       totals_ = pool_->take();
       totals_->layout = layout_;
-      totals_->step = step_;
+      totals_->step = step_.number;
       totals_->wallTimes = taken_.wallTimes();
-      fitted_ = fits();
-      sentRankValues_ = sendsRankValues_ || !layout_->needsRankValues;
+      step_.fitted = format_.fits(*layout_);
+      step_.sentRankValues = format_.sendsRankValues || !layout_->needsRankValues;
       return Stage::kAllreduce;
     case Stage::kAllreduce:
       postAllreduce();
       return Stage::kRankValues;
     case Stage::kRankValues:
-      if (sendsRankValues_) {
+      if (format_.sendsRankValues) {
         postRankValues();
       }
-      return fitted_ && sentRankValues_ ? Stage::kWait : Stage::kLookWhetherItFits;
+      return step_.fitted && step_.sentRankValues ? Stage::kWait : Stage::kLookWhetherItFits;
     case Stage::kLookWhetherItFits:
       // Ranks that disagree may also differ in whether they check here; finish() reports it.
       if (!compare()) {
         return Stage::kWait;
       }
-      grow();
+      format_.growFor(*layout_);
       return Stage::kAllreduceAgain;
     case Stage::kAllreduceAgain:
-      if (!fitted_) {
+      if (!step_.fitted) {
         postAllreduce();
       }
       return Stage::kRankValuesAfterwards;
     case Stage::kRankValuesAfterwards:
-      if (!sentRankValues_) {
+      if (!step_.sentRankValues) {
         postRankValues();
       }
       return Stage::kWait;
@@ -138,10 +138,10 @@ bool MetricReducer::wait() {
 
 bool MetricReducer::compare() {
   // If the wait throws, nothing is left to finish.
-  isUnderWay_ = false;
+  step_.isUnderWay = false;
   allreduce_.wait();
   gather_.wait();
-  isUnderWay_ = true;
+  step_.isUnderWay = true;
   return agrees();
 }
 
@@ -149,14 +149,14 @@ void MetricReducer::finish() {
   if (!wait()) {
     throwMismatch();
   }
-  isUnderWay_ = false;
-  sendsRankValues_ = layout_->needsRankValues;
+  step_.isUnderWay = false;
+  format_.sendsRankValues = layout_->needsRankValues;
 }
 
 std::shared_ptr<const MetricTotals> MetricReducer::ownSums() {
   std::shared_ptr<MetricTotals> own = pool_->take();
   own->layout = layout_;
-  own->step = step_;
+  own->step = step_.number;
   own->hasMoments = false;
   own->sums = taken_.sums();
   own->wallTimes = taken_.wallTimes();
@@ -164,15 +164,15 @@ std::shared_ptr<const MetricTotals> MetricReducer::ownSums() {
 }
 
 void MetricReducer::postAllreduce() {
-  totals_->hasMoments = sendsMoments_;
-  if (sendsMoments_) {
+  totals_->hasMoments = format_.sendsMoments;
+  if (format_.sendsMoments) {
     const ArrayView<MetricMoments> own =
-        taken_.momentsMessage(fingerprint_, communicator_->rank(), capacity_);
+        taken_.momentsMessage(step_.fingerprint, communicator_->rank(), format_.capacity);
     totals_->moments.resize(own.size());
     allreduce_ = communicator_->allreduceAsync(own, ArrayView<MetricMoments>(totals_->moments),
                                                collectiveOptions_);
   } else {
-    const ArrayView<double> own = taken_.sumsMessage(fingerprint_, capacity_);
+    const ArrayView<double> own = taken_.sumsMessage(step_.fingerprint, format_.capacity);
     totals_->sums.resize(own.size());
     allreduce_ =
         communicator_->allreduceAsync(own, totals_->sums, ReduceOp::kSum, collectiveOptions_);
@@ -194,28 +194,26 @@ bool MetricReducer::agrees() const {
     const MetricMoments& fingerprint = totals_->moments.front();
     return fingerprint.min == fingerprint.max;
   }
-  return FingerprintParts(fingerprint_).areThoseOfAll(totals_->sums.data(), communicator_->size());
+  return FingerprintParts(step_.fingerprint)
+      .areThoseOfAll(totals_->sums.data(), communicator_->size());
 }
 
-void MetricReducer::grow() {
-  if (fitted_) {
-    return;
+void MetricReducer::MessageFormat::growFor(const MetricLayout& layout) {
+  while (layout.size() >= capacity) {
+    capacity *= 2;
   }
-  while (layout_->size() >= capacity_) {
-    capacity_ *= 2;
-  }
-  sendsMoments_ = sendsMoments_ || layout_->needsMoments;
+  sendsMoments = sendsMoments || layout.needsMoments;
 }
 
 void MetricReducer::throwMismatch() {
   MetricSchema mine;
-  mine.step = step_;
+  mine.step = step_.number;
   mine.nodeName = communicator_->nodeName();
   mine.metrics = layout_->metrics;
   const std::string bytes = mine.encode();
   // All ranks start over, including those whose metrics wait for other steps.
-  isUnderWay_ = false;
-  sendsRankValues_ = false;
+  step_.isUnderWay = false;
+  format_.sendsRankValues = false;
   queue_.clear();
 
   std::vector<MetricSchema> schemaByRank;

@@ -61,7 +61,7 @@ class MetricReducer {
   ///         finish() continue where it stopped, so that no rank waits for this one in vain.
   void start(std::int64_t step);
   /// Returns whether start() was called and its step can still be finished.
-  bool isUnderWay() const { return isUnderWay_; }
+  bool isUnderWay() const { return step_.isUnderWay; }
   /// Waits for the step in flight. Not a collective: all ranks have started it or will.
   ///
   /// @return whether the ranks agree; if not, finish() reports how they differ.
@@ -73,7 +73,7 @@ class MetricReducer {
   void finish();
 
   /// Returns the step of the last start().
-  std::int64_t step() const { return step_; }
+  std::int64_t step() const { return step_.number; }
   /// Returns the totals of all ranks at the step of the last finish(), the same on every rank.
   std::shared_ptr<const MetricTotals> totals() const { return totals_; }
   /// Returns a copy of this rank's own sums.
@@ -87,13 +87,11 @@ class MetricReducer {
   const std::string& nameOf(std::uint32_t tagId) const { return tags_.nameOf(tagId); }
 
   /// Returns the number of metrics of the step in flight.
-  std::size_t metricsUnderWay() const { return isUnderWay_ ? taken_.size() : 0; }
+  std::size_t metricsUnderWay() const { return step_.isUnderWay ? taken_.size() : 0; }
   /// Returns the number of metrics that were added and not passed to start().
   std::size_t pendingCount() const { return queue_.size(); }
 
  private:
-  static constexpr std::size_t kInitialCapacity = 16;
-
   /// The next action for the step in flight.
   enum class Stage : std::uint8_t {
     kLayOut,
@@ -104,6 +102,27 @@ class MetricReducer {
     kRankValuesAfterwards,
     kWait,
   };
+  /// The form of the messages, on which all ranks agree.
+  struct MessageFormat {
+    bool fits(const MetricLayout& layout) const {
+      return layout.size() < capacity && (sendsMoments || !layout.needsMoments);
+    }
+    /// Makes room, if there is not enough.
+    void growFor(const MetricLayout& layout);
+
+    std::size_t capacity = 16;     // places for metrics, and one for the fingerprint
+    bool sendsMoments = false;     // else sums
+    bool sendsRankValues = false;  // at once, together with the allreduce
+  };
+  struct StepInFlight {
+    bool isUnderWay = false;
+    Stage stage = Stage::kWait;
+    bool fitted = true;          // the message had room for the schema when it was sent
+    bool sentRankValues = true;  // they were sent together with it if necessary
+    std::int64_t number = 0;
+    double fingerprint = 0;
+  };
+
   /// Continues until only the ends of the collectives are pending.
   void advance();
   /// Can be repeated if it throws std::bad_alloc.
@@ -118,11 +137,6 @@ class MetricReducer {
   void postRankValues();
   /// Returns whether the finished allreduce had this rank's fingerprint from all ranks.
   bool agrees() const;
-  bool fits() const {
-    return layout_->size() < capacity_ && (sendsMoments_ || !layout_->needsMoments);
-  }
-  /// Makes room for the schema, on which all ranks agree.
-  void grow();
   [[noreturn]] void throwMismatch();
 
   std::shared_ptr<Communicator> communicator_;
@@ -130,17 +144,8 @@ class MetricReducer {
   TagTable tags_;
   MetricQueue queue_;
   std::shared_ptr<const MetricLayout> layout_ = MetricLayout::none();  // of taken_
-  std::size_t capacity_ = kInitialCapacity;  // places for metrics, and one for the fingerprint
-  bool sendsMoments_ = false;                // else sums
-  bool sendsRankValues_ = false;             // at once, together with the allreduce
-
-  // The step in flight, or the last one.
-  bool isUnderWay_ = false;
-  Stage stage_ = Stage::kWait;
-  bool fitted_ = true;          // the message had room for the schema when it was sent
-  bool sentRankValues_ = true;  // they were sent together with it if necessary
-  std::int64_t step_ = 0;
-  double fingerprint_ = 0;
+  MessageFormat format_;
+  StepInFlight step_;  // or the last one
   StepMetrics taken_;
   const std::shared_ptr<MetricTotalsPool> pool_ = std::make_shared<MetricTotalsPool>();
   std::shared_ptr<MetricTotals> totals_;
