@@ -52,8 +52,7 @@ void StepLoop::startEpoch() {
   } else {
     jobSteps_ = ofRanks[0];
   }
-  epochStart_ = time_.seconds();
-  epochSamples_ = 0;
+  speed_.startEpoch();
   TrainingContext& context = state_.context;
   context.epoch = progress.epoch;
   context.batchInEpoch = progress.stepInEpoch * batchesPerStep_;
@@ -88,7 +87,7 @@ void StepLoop::checkInput() const {
 
 void StepLoop::makeStep() {
   checkInput();
-  const Stopwatch::Scope timing(time_);
+  const Stopwatch::Scope timing(speed_.time());
   TrainingProgress& progress = state_.progress;
   const bool hasData = input_.hasStep();
   if (const auto& schedule = state_.parts().schedule) {
@@ -105,8 +104,7 @@ void StepLoop::makeStep() {
                          isDue(options.parameterNormSteps, progress.step + 1));
   step_.begin();
   stepSamples_ = 0;
-  countsFlops_ = progress.stepInEpoch == 0 || !flopsPerSample_;
-  stepFlops_ = 0;
+  flops_.beginStep(progress.stepInEpoch == 0);
   for (std::int64_t i = 1; i <= batchesPerStep_; ++i) {
     const bool endsStep = i == batchesPerStep_;
     Batch batch;
@@ -161,11 +159,11 @@ void StepLoop::learnFrom(Batch& batch) {
   state_.call(TrainerEvent::kBeforeBatch);
   state_.context.batch = nullptr;
   std::optional<FlopCounter> counter;
-  if (countsFlops_) {
+  if (flops_.isCounting()) {
     counter.emplace();
   }
   step_.learn(objective_, batch);
-  stepFlops_ += counter ? static_cast<double>(counter->flops()) : 0;
+  flops_.add(counter ? static_cast<double>(counter->flops()) : 0);
   stepSamples_ += static_cast<double>(batch.size());
 }
 
@@ -197,11 +195,8 @@ void StepLoop::noteBatch(bool endsStep) {
     context.step = ++state_.progress.step;
     context.loss_ = step_.loss();
     context.learningRate = learningRateOf(state_.parts().optimizer);
-    epochSamples_ += stepSamples_;
-    if (countsFlops_ && stepSamples_ > 0) {
-      flopsPerSample_ = stepFlops_ / stepSamples_;
-    }
-    ++steps_;
+    speed_.endStep(stepSamples_);
+    flops_.endStep(stepSamples_);
   }
 }
 
@@ -231,21 +226,18 @@ void StepLoop::log(Report& report) {
   if (report.norms) {
     log_.norms(report.norms->take(), report.values.clipFactor, report.step);
   }
-  jobSamples_ += report.values.lossOfRanks.weight;
+  speed_.addJobSamples(report.values.lossOfRanks.weight);
 }
 
 void StepLoop::logThroughput() {
-  if (jobSamples_ > 0) {
-    const double now = time_.seconds();
-    log_.throughput(throughput(jobSamples_, now - loggedAt_), state_.progress.step);
-    loggedAt_ = now;
-    jobSamples_ = 0;
+  if (speed_.hasJobSamples()) {
+    log_.throughput(throughput(speed_.takeJobSamples()), state_.progress.step);
   }
 }
 
-Throughput StepLoop::throughput(double samples, double seconds) const {
+Throughput StepLoop::throughput(const LoopSpeed::Part& part) const {
   constexpr double kTera = 1e12;
-  const double rate = samples / seconds;
+  const double rate = part.samples / part.seconds;
   return {rate, rate * static_cast<double>(state_.options().tokensPerSample),
           rate * flopsPerSample() / kTera};
 }
@@ -258,8 +250,8 @@ EpochStatus StepLoop::status(double samples) const {
   status.step = progress.stepInEpoch;
   status.steps = jobSteps_ == 0 ? 0 : std::max(jobSteps_, progress.stepInEpoch);
   status.loss = state_.lossOfRanks().mean();
-  status.seconds = time_.seconds() - epochStart_;
-  status.speed = throughput(samples, status.seconds);
+  status.seconds = speed_.epochSeconds();
+  status.speed = throughput({samples, status.seconds});
   status.secondsLeft = status.seconds *
                        static_cast<double>(std::max<std::int64_t>(0, status.steps - status.step)) /
                        static_cast<double>(progress.stepInEpoch);

@@ -7,11 +7,11 @@
 
 #include "steptape/train/batch_loader.h"
 
+#include "train/loop/loop_speed.h"
 #include "train/loop/progress_report.h"
 #include "train/loop/run_state.h"
 #include "train/loop/step_input.h"
 #include "train/loop/step_log.h"
-#include "train/loop/stopwatch.h"
 #include "train/loop/train_step.h"
 
 namespace steptape::detail::train {
@@ -53,12 +53,12 @@ class StepLoop {
 
   /// Returns the progress of the epoch. `samples` are those of all ranks.
   EpochStatus status(double samples) const;
-  double ownSamples() const { return epochSamples_; }
+  double ownSamples() const { return speed_.epochSamples(); }
   /// Floating-point operations of a sample in the latest step in which they were counted.
-  double flopsPerSample() const { return flopsPerSample_.value_or(0); }
+  double flopsPerSample() const { return flops_.value(); }
 
-  double seconds() const { return time_.seconds(); }
-  std::int64_t steps() const { return steps_; }
+  double seconds() const { return speed_.seconds(); }
+  std::int64_t steps() const { return speed_.steps(); }
   /// 0 if it is unknown.
   std::int64_t stepsPerEpoch() const { return jobSteps_; }
 
@@ -83,7 +83,7 @@ class StepLoop {
   void complete(Report& report);
   /// REQUIRES: the report is complete, and RunState::lossOfRanks() are those of its step.
   void log(Report& report);
-  Throughput throughput(double samples, double seconds) const;
+  Throughput throughput(const LoopSpeed::Part& part) const;
 
   RunState& state_;
   const Objective& objective_;
@@ -102,22 +102,9 @@ class StepLoop {
   /// Of the current epoch, including those before a resume: the maximum over the ranks. If a rank
   /// does not know its own: of the previous epoch, or 0.
   std::int64_t jobSteps_ = 0;
-  // Of this rank and this process.
-  double stepSamples_ = 0;
-  double epochSamples_ = 0;
-  double epochStart_ = 0;  ///< The value of time_ at the start of the epoch.
-
-  /// In the first step of each epoch, as a callback may have frozen or added layers.
-  bool countsFlops_ = false;
-  double stepFlops_ = 0;  ///< Of a step in which they are counted.
-  std::optional<double> flopsPerSample_;
-
-  std::int64_t steps_ = 0;
-  Stopwatch time_;
-
-  // Since the throughput was logged.
-  double jobSamples_ = 0;  ///< Of all ranks.
-  double loggedAt_ = 0;    ///< The value of time_ then.
+  double stepSamples_ = 0;  ///< Of this rank.
+  LoopSpeed speed_;
+  FlopsPerSample flops_;
 };
 
 }  // namespace steptape::detail::train
