@@ -68,13 +68,13 @@ TrainingProgress RunCheckpoints::progress(const TrainStep& step) const {
   return progress;
 }
 
-std::string RunCheckpoints::save(const TrainStep& step) {
+void RunCheckpoints::save(const TrainStep& step) {
   const bool isBest = std::exchange(isBest_, false);
   state_.checkpointWritten();
-  if (!store_) {
-    return "";
+  if (store_) {
+    latest_ = write(step, isBest ? CheckpointRole::kNewestAndBest : CheckpointRole::kNewest);
   }
-  return write(step, isBest ? CheckpointRole::kNewestAndBest : CheckpointRole::kNewest);
+  savedStep_ = state_.progress.step;
 }
 
 void RunCheckpoints::saveBest(const TrainStep& step) {

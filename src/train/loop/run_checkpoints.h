@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -31,9 +32,11 @@ class RunCheckpoints {
   std::string resume(TrainStep& step);
 
   /// Writes or starts a checkpoint, which is also the best one after setBest(). Collective.
-  ///
-  /// @return the path; empty if none is written.
-  std::string save(const TrainStep& step);
+  void save(const TrainStep& step);
+  /// Returns whether save() was called at this step.
+  bool isSaved() const { return savedStep_ == state_.progress.step; }
+  /// The path of what save() has written last; empty if it has written nothing.
+  const std::string& latest() const { return latest_; }
 
   /// Makes the next checkpoint of save() or saveBest() the best one.
   void setBest() { isBest_ = true; }
@@ -60,6 +63,8 @@ class RunCheckpoints {
   std::optional<CheckpointStore> store_;
   std::optional<CheckpointTimes> times_;
   bool isBest_ = false;
+  std::int64_t savedStep_ = -1;
+  std::string latest_;
 };
 
 }  // namespace steptape::detail::train

@@ -57,12 +57,10 @@ TrainingRun::TrainingRun(TrainerParts& parts, BatchLoader& train, BatchLoader& t
     : state_(agreedOn(parts, train)),
       options_(parts.options),
       train_(train),
-      test_(test),
       objective_(parts.forward, options_.loss, options_.precision, deviceOf(parts)),
-      evaluator_(*parts.module, parts.world, options_.metrics),
-      best_(options_.monitor, higherIsBetter(options_)),
-      checkpoints_(state_, train, best_),
       log_(parts.writer, options_),
+      evaluation_(state_, objective_, test, log_),
+      checkpoints_(state_, train, evaluation_.best()),
       report_(options_.progress, parts.world->isRoot()),
       times_(parts.writer, stragglerOptions(options_)) {
   broadcastParameters(*parts.module, *parts.world);
@@ -124,11 +122,9 @@ void TrainingRun::start() {
   state_.context.learningRate = learningRateOf(state_.parts().optimizer);
   state_.call(TrainerEvent::kBeforeFit);
   state_.agree();
-  hasCallbackAfterEvaluation_ =
-      sumOverRanks(state_.parts().callbacks.has(TrainerEvent::kAfterEvaluation) ? 1 : 0,
-                   state_.world()) > 0;
+  evaluation_.start();
   stopAtMaxSteps();
-  if (best_.isExhausted()) {
+  if (evaluation_.best().isExhausted()) {
     state_.stopFor(StopReason::kMonitor);
   }
 }
@@ -202,12 +198,13 @@ void TrainingRun::endEpoch() {
   }
   if (samples > 0) {
     log_.epoch(status, progress.step);
-    report_.epoch(status, isEvaluated() ? state_.context.metrics : std::vector<MetricValue>{});
+    report_.epoch(status,
+                  evaluation_.isDone() ? state_.context.metrics : std::vector<MetricValue>{});
     tellOfRank(epochLine(ofRank, {}));
   }
   state_.call(TrainerEvent::kAfterEpoch);
   state_.agree();
-  if (savedStep_ != progress.step) {
+  if (!checkpoints_.isSaved()) {
     save();
   }
 }
@@ -220,7 +217,7 @@ void TrainingRun::judgeEpoch() {
   const bool isLast = state_.stop() || progress.epoch == options_.epochs;
   const std::int64_t interval = options_.evaluateEveryEpochs;
   const bool isDue = isLast || (interval > 0 && progress.epoch % interval == 0);
-  if (isDue && !isEvaluated()) {
+  if (isDue && !evaluation_.isDone()) {
     evaluate();
   }
 }
@@ -229,36 +226,14 @@ void TrainingRun::evaluate() {
   const process::PhaseScope phase(process::RunPhase::kValidation);
   settle();
   state_.call(TrainerEvent::kBeforeEvaluation);
-  state_.context.metrics = evaluator_.evaluate(objective_, test_);
-  evaluatedStep_ = state_.progress.step;
-  logEvaluation();
-  if (!options_.monitor.metric.empty()) {
-    watchBest();
+  if (evaluation_.evaluate()) {
+    checkpoints_.setBest();
   }
-  if (hasCallbackAfterEvaluation_) {
+  if (evaluation_.precedesCallbacks()) {
     saveBest();  // A callback may replace the model that was evaluated.
   }
   state_.call(TrainerEvent::kAfterEvaluation);
   state_.agree();
-}
-
-void TrainingRun::logEvaluation() {
-  // A resumed run with no steps left has logged it before.
-  if (state_.loggedEvaluation != evaluatedStep_) {
-    const Stopwatch::Scope timing(log_.time());
-    evaluator_.log(state_.parts().writer, evaluatedStep_);
-    state_.loggedEvaluation = evaluatedStep_;
-  }
-}
-
-void TrainingRun::watchBest() {
-  const double value = state_.context.metric(options_.monitor.metric);
-  if (best_.observe(value, state_.progress.step) && options_.monitor.keepBest) {
-    checkpoints_.setBest();
-  }
-  if (best_.isExhausted()) {
-    state_.stopFor(StopReason::kMonitor);
-  }
 }
 
 void TrainingRun::finish() {
@@ -269,7 +244,7 @@ void TrainingRun::finish() {
   if (machine_) {
     machine_->finish();
   }
-  if (!isEvaluated() && state_.stop() != StopReason::kSignal) {
+  if (!evaluation_.isDone() && state_.stop() != StopReason::kSignal) {
     evaluate();
     saveBest();
   }
@@ -279,10 +254,10 @@ void TrainingRun::finish() {
   step_.reset();
   checkpoints_.finish();
   logCheckpoint();
-  const BestTracker::State& best = best_.best();
+  const BestTracker::State& best = evaluation_.best().best();
   if (options_.monitor.restoreBest && best.step > 0 && best.step != state_.progress.step) {
     checkpoints_.loadBest();
-    state_.context.metrics = evaluator_.evaluate(objective_, test_);
+    evaluation_.repeat();
   }
   state_.call(TrainerEvent::kAfterFit);
   state_.agree();
@@ -309,8 +284,8 @@ void TrainingRun::noteOutcome() {
   result_.epochs = state_.progress.epoch;
   result_.step = state_.progress.step;
   result_.metrics = state_.context.metrics;
-  result_.bestValue = best_.best().value;
-  result_.bestStep = best_.best().step;
+  result_.bestValue = evaluation_.best().best().value;
+  result_.bestStep = evaluation_.best().best().step;
   result_.stoppedBy = state_.stop().value_or(StopReason::kEpochs);
   result_.signal = state_.signal();
 }
@@ -327,8 +302,9 @@ void TrainingRun::tellOfStop() {
   }
   const std::string what =
       result_.signal != 0 ? strsignal(result_.signal) : stopReasonText(result_.stoppedBy);
+  const std::string& latest = checkpoints_.latest();
   report_.message("stopped at step " + std::to_string(result_.step) + " by " + what +
-                  (checkpoint_.empty() ? "" : "; checkpoint: " + checkpoint_));
+                  (latest.empty() ? "" : "; checkpoint: " + latest));
 }
 
 void TrainingRun::settle() {
@@ -339,8 +315,7 @@ void TrainingRun::settle() {
 
 void TrainingRun::save() {
   settle();  // A run that resumes does not log it again.
-  checkpoint_ = checkpoints_.save(*step_);
-  savedStep_ = state_.progress.step;
+  checkpoints_.save(*step_);
   logCheckpoint();
   if (state_.stop() == StopReason::kSignal) {
     if (const Status status = state_.parts().writer.flush(); !status.ok()) {

@@ -10,10 +10,9 @@
 #include "steptape/metrics/straggler_report.h"
 #include "steptape/train/batch_loader.h"
 
-#include "train/loop/best_tracker.h"
-#include "train/loop/evaluator.h"
 #include "train/loop/progress_report.h"
 #include "train/loop/run_checkpoints.h"
+#include "train/loop/run_evaluation.h"
 #include "train/loop/run_state.h"
 #include "train/loop/step_log.h"
 #include "train/loop/step_loop.h"
@@ -50,9 +49,6 @@ class TrainingRun {
   void tellOfRank(const std::string& text);
 
   void evaluate();
-  void logEvaluation();
-  void watchBest();
-  bool isEvaluated() const { return evaluatedStep_ == state_.progress.step; }
   bool isEvery(std::int64_t interval) const;
   void stopAtMaxSteps();
 
@@ -67,12 +63,10 @@ class TrainingRun {
   RunState state_;
   const TrainerOptions& options_;
   BatchLoader& train_;
-  BatchLoader& test_;
   Objective objective_;
-  Evaluator evaluator_;
-  BestTracker best_;
-  RunCheckpoints checkpoints_;
   StepLog log_;
+  RunEvaluation evaluation_;
+  RunCheckpoints checkpoints_;
   ProgressReport report_;
   StragglerReport times_;
   std::optional<MachineMetrics> machine_;
@@ -82,11 +76,7 @@ class TrainingRun {
   std::optional<StepLoop> loop_;        ///< Present while TrainStep is.
   std::optional<StepProfile> profile_;  ///< From start() on.
 
-  bool hasCallbackAfterEvaluation_ = false;  ///< On any rank.
-  std::int64_t evaluatedStep_ = -1;
-  std::int64_t savedStep_ = -1;
-  std::string checkpoint_;  ///< The path of the latest.
-  double jobSamples_ = 0;   ///< Of all ranks, in the epochs that have ended in this process.
+  double jobSamples_ = 0;  ///< Of all ranks, in the epochs that have ended in this process.
   TrainingResult result_;
 };
 
