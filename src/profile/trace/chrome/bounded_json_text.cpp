@@ -70,8 +70,8 @@ bool BoundedJsonText::refill() {
 }
 
 bool BoundedJsonText::readInspected() {
-  if (*inserted_ != '\0') {
-    return pass(*inserted_++);
+  if (*edits_.inserted != '\0') {
+    return pass(*edits_.inserted++);
   }
   char byte = 0;
   if (!readByte(&byte)) {
@@ -79,7 +79,7 @@ bool BoundedJsonText::readInspected() {
   }
   switch (place_) {
     case Place::kOutside:
-      if (isBlank(byte) && blanks_ < kMaxBlanks) {
+      if (isBlank(byte) && lengths_.blanks < kMaxBlanks) {
         enterBlank();
         break;
       }
@@ -92,17 +92,17 @@ bool BoundedJsonText::readInspected() {
       enterOutside(byte);
       break;
     case Place::kString:
-      if (++stringBytes_ > kMaxStringBytes && mayEndBefore(byte)) {
-        return skipString(byte) && pass(*inserted_++);
+      if (++lengths_.string > kMaxStringBytes && mayEndBefore(byte)) {
+        return skipString(byte) && pass(*edits_.inserted++);
       }
       enterString(byte);
       break;
     case Place::kEscape:
-      ++stringBytes_;
+      ++lengths_.string;
       enterEscape(byte);
       break;
     case Place::kCodeUnit:
-      ++stringBytes_;
+      ++lengths_.string;
       enterCodeUnit(byte);
       break;
   }
@@ -115,14 +115,14 @@ bool BoundedJsonText::readInspected() {
 /// @return whether a byte was passed on.
 bool BoundedJsonText::passNonFinite(char byte) {
   const std::string_view word = byte == 'N' ? "NaN" : byte == 'I' ? "Infinity" : "-Infinity";
-  if (numberBytes_ > 0 || (byte == '-' && !(next_ < end_ || refill()))) {
+  if (lengths_.number > 0 || (byte == '-' && !(next_ < end_ || refill()))) {
     return false;
   }
   if (byte == '-' && *next_ != 'I') {
     return false;
   }
   std::size_t size = 1;
-  char* out = replacement_.data();
+  char* out = edits_.replacement.data();
   *out++ = '"';
   *out++ = byte;
   for (char next = 0; size < word.size() && (next_ < end_ || refill()) && *next_ == word[size];
@@ -133,11 +133,11 @@ bool BoundedJsonText::passNonFinite(char byte) {
   const bool isWhole = size == word.size();
   *out = isWhole ? '"' : '\0';
   out[1] = '\0';
-  nonFinite_ += isWhole ? 1 : 0;
-  blanks_ = 0;
-  between_ = 0;
+  edits_.nonFinite += isWhole ? 1 : 0;
+  lengths_.blanks = 0;
+  lengths_.between = 0;
   // What only begins like such a number is passed on as it is, for the parser to refuse.
-  insert(replacement_.data() + (isWhole ? 1 : 2), isWhole ? 2 : 0);
+  insert(edits_.replacement.data() + (isWhole ? 1 : 2), isWhole ? 2 : 0);
   plainEnd_ = next_;
   return pass(isWhole ? '"' : byte);
 }
@@ -163,40 +163,42 @@ bool BoundedJsonText::passNonFinite(char byte) {
 /// Finds the bytes that only continue the current string, number or white space.
 void BoundedJsonText::findPlain() {
   if (place_ == Place::kString) {
-    isHalfPair_ = runOf(kOfString, kMaxStringBytes, &stringBytes_) == 0 && isHalfPair_;
-  } else if (place_ == Place::kOutside && blanks_ > 0) {
-    between_ += runOf(kBlank, kMaxBlanks, &blanks_);
-  } else if (place_ == Place::kOutside && numberBytes_ > 0) {
-    between_ += runOf(kOfNumber, kMaxNumberBytes, &numberBytes_);
+    character_.isHalfPair =
+        runOf(kOfString, kMaxStringBytes, &lengths_.string) == 0 && character_.isHalfPair;
+  } else if (place_ == Place::kOutside && lengths_.blanks > 0) {
+    lengths_.between += runOf(kBlank, kMaxBlanks, &lengths_.blanks);
+  } else if (place_ == Place::kOutside && lengths_.number > 0) {
+    lengths_.between += runOf(kOfNumber, kMaxNumberBytes, &lengths_.number);
   }
 }
 
 /// @param byte REQUIRES: not blank.
 void BoundedJsonText::enterOutside(char byte) {
-  ++between_;
-  blanks_ = 0;
+  ++lengths_.between;
+  lengths_.blanks = 0;
   if (hasRole(byte, kOfNumber)) {
-    between_ = numberBytes_ == 0 && byte != 'e' && byte != 'E' ? 0 : between_;
-    if (++numberBytes_ > kMaxNumberBytes) {
+    lengths_.between = lengths_.number == 0 && byte != 'e' && byte != 'E' ? 0 : lengths_.between;
+    if (++lengths_.number > kMaxNumberBytes) {
       fail("got a number of more than " + std::to_string(kMaxNumberBytes) +
            " characters; expected at most so many");
     }
     return;
   }
-  numberBytes_ = 0;
+  lengths_.number = 0;
   if (byte == '"') {
     place_ = Place::kString;
-    stringBytes_ = 0;
-    between_ = 0;
-    isHalfPair_ = false;
+    lengths_.string = 0;
+    lengths_.between = 0;
+    character_.isHalfPair = false;
   } else if (byte == '[' || byte == '{') {
     enterArrayOrObject(byte == '[');
   } else if ((byte == ']' || byte == '}') && !areArrays_.empty()) {
     areArrays_.pop_back();
-  } else if (byte == ',' && between_ > kMaxBetween && !areArrays_.empty() && areArrays_.back()) {
+  } else if (byte == ',' && lengths_.between > kMaxBetween && !areArrays_.empty() &&
+             areArrays_.back()) {
     insert(kMark, sizeof kMark - 1);
-    isMark_ = true;
-    between_ = 0;
+    edits_.isMark = true;
+    lengths_.between = 0;
   }
 }
 
@@ -214,35 +216,35 @@ void BoundedJsonText::enterString(char byte) {
   } else if (byte == '\\') {
     place_ = Place::kEscape;
   } else {
-    isHalfPair_ = false;
+    character_.isHalfPair = false;
   }
 }
 
 void BoundedJsonText::enterEscape(char byte) {
   place_ = byte == 'u' ? Place::kCodeUnit : Place::kString;
-  codeUnit_ = 0;
-  hexDigits_ = 4;
-  isHalfPair_ = false;
+  character_.codeUnit = 0;
+  character_.hexDigits = 4;
+  character_.isHalfPair = false;
 }
 
 void BoundedJsonText::enterCodeUnit(char byte) {
-  codeUnit_ = codeUnit_ << 4 | hexValue(byte);
-  if (--hexDigits_ == 0) {
-    isHalfPair_ = (codeUnit_ & 0xfc00U) == 0xd800;
+  character_.codeUnit = character_.codeUnit << 4 | hexValue(byte);
+  if (--character_.hexDigits == 0) {
+    character_.isHalfPair = (character_.codeUnit & 0xfc00U) == 0xd800;
     place_ = Place::kString;
   }
 }
 
 /// Returns whether the string is well-formed if it ends before this byte.
 bool BoundedJsonText::mayEndBefore(char byte) const {
-  return byte != '"' && !base::isUtf8Continuation(byte) && !isHalfPair_;
+  return byte != '"' && !base::isUtf8Continuation(byte) && !character_.isHalfPair;
 }
 
 /// @param byte In: the first byte to omit. Out: the first byte after the white space.
 /// @return false at the end of the file.
 bool BoundedJsonText::skipBlanks(char* byte) {
   while (isBlank(*byte)) {
-    ++leftOut_;
+    ++edits_.leftOut;
     if (!readByte(byte)) {
       return false;
     }
@@ -255,7 +257,7 @@ bool BoundedJsonText::skipBlanks(char* byte) {
 bool BoundedJsonText::skipString(char byte) {
   for (bool isEscaped = false; isEscaped || byte != '"';) {
     isEscaped = !isEscaped && byte == '\\';
-    ++leftOut_;
+    ++edits_.leftOut;
     if (!readByte(&byte)) {
       return false;
     }
@@ -267,8 +269,8 @@ bool BoundedJsonText::skipString(char byte) {
 }
 
 void BoundedJsonText::insert(const char* text, std::int64_t bytes) {
-  inserted_ = text;
-  leftOut_ -= bytes;
+  edits_.inserted = text;
+  edits_.leftOut -= bytes;
 }
 
 void BoundedJsonText::fail(const std::string& problem) const {

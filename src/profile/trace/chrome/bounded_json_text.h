@@ -63,20 +63,42 @@ class BoundedJsonText {
 
   /// Returns whether the last string was a mark: an array element that the file does not have. Each
   /// mark is reported once.
-  bool takeMark() { return std::exchange(isMark_, false); }
+  bool takeMark() { return std::exchange(edits_.isMark, false); }
 
   /// Returns how many numbers that are not JSON were passed on as strings.
-  std::uint64_t nonFinite() const { return nonFinite_; }
+  std::uint64_t nonFinite() const { return edits_.nonFinite; }
 
   /// Returns whether the end of the file has been read.
   bool isAtEnd() const { return isAtEnd_; }
 
   /// Returns how many bytes of the file were omitted before the last passed byte; negative if more
   /// bytes were inserted.
-  std::int64_t leftOut() const { return leftOut_; }
+  std::int64_t leftOut() const { return edits_.leftOut; }
 
  private:
   enum class Place : std::uint8_t { kOutside, kString, kEscape, kCodeUnit };
+
+  /// Bytes of what is being read.
+  struct Lengths {
+    std::size_t blanks = 0;   // consecutive
+    std::size_t between = 0;  // since the last string or number began
+    std::size_t string = 0;
+    std::size_t number = 0;
+  };
+  /// The character of a string that is being read, or was last.
+  struct Character {
+    std::uint32_t codeUnit = 0;  // of the escape "\uXXXX"
+    int hexDigits = 0;           // number of its missing digits
+    bool isHalfPair = false;     // the first of a surrogate pair
+  };
+  /// How the text differs from the file.
+  struct Edits {
+    const char* inserted = "";  // still to pass on
+    bool isMark = false;
+    std::int64_t leftOut = 0;
+    std::uint64_t nonFinite = 0;
+    std::array<char, 16> replacement{};  // text to insert that is not constant
+  };
 
   bool readNext() { return next_ < plainEnd_ ? pass(*next_++) : readInspected(); }
   bool readByte(char* byte) {
@@ -95,9 +117,9 @@ class BoundedJsonText {
   bool refill();
 
   void enterBlank() {
-    ++between_;
-    ++blanks_;
-    numberBytes_ = 0;
+    ++lengths_.between;
+    ++lengths_.blanks;
+    lengths_.number = 0;
   }
   void enterOutside(char byte);
   void enterArrayOrObject(bool isArray);
@@ -124,23 +146,12 @@ class BoundedJsonText {
 
   char current_ = 0;
   bool isRead_ = false;  // whether current_ is still to pass on
-  const char* inserted_ = "";
-  bool isMark_ = false;
-  std::int64_t leftOut_ = 0;
-
   Place place_ = Place::kOutside;
-  std::size_t blanks_ = 0;   // consecutive
-  std::size_t between_ = 0;  // bytes since the last string or number began
-  std::size_t stringBytes_ = 0;
-  std::size_t numberBytes_ = 0;
+  Lengths lengths_;
+  Character character_;
   std::vector<bool> areArrays_;  // open arrays (true) and objects
-  std::uint32_t codeUnit_ = 0;   // of the escape "\uXXXX" that is being read
-  int hexDigits_ = 0;            // number of its missing digits
-  bool isHalfPair_ = false;      // the last character was the first of a surrogate pair
-
+  Edits edits_;
   bool isAtEnd_ = false;
-  std::uint64_t nonFinite_ = 0;
-  std::array<char, 16> replacement_{};  // text to insert that is not constant
 };
 
 }  // namespace steptape::detail::profile
