@@ -109,12 +109,17 @@ TEST_F(DirectoryLockTest, IsFreeAfterItsProcessWasKilled) {
 TEST_F(DirectoryLockTest, IsNotKeptByAChildOfItsProcess) {
   SayingChild parent([&] {
     std::string said = take();
+    std::array<int, 2> begun{};
+    EXPECT_EQ(::pipe(begun.data()), 0);
     const pid_t child = ::fork();
+    char byte = 0;
     if (child == 0) {
+      static_cast<void>(!::write(begun[1], &byte, 1));
       while (true) {
         ::pause();
       }
     }
+    EXPECT_EQ(::read(begun[0], &byte, 1), 1) << "until the child has left fork()";
     return said + " " + std::to_string(child);
   });
   parent.kill();
