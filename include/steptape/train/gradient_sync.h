@@ -124,8 +124,8 @@ struct GradientSyncStats {
 /// after Communicator::timeout() at the latest, and the next call throws.
 ///
 /// Messages: otherwise. One allreduce per bucket, started by hooks while backward() still runs. If
-/// MPI is GPU-aware (MpiCommunicatorOptions::assumeGpuAware), each GPU sums one part of a bucket, in
-/// the order of the ranks. Otherwise gradients of GPUs travel through main memory. Buckets hold the
+/// MPI is GPU-aware (MpiOptions::assumeGpuAware), each GPU sums one part of a bucket, in the order
+/// of the ranks. Otherwise gradients of GPUs travel through main memory. Buckets hold the
 /// parameters in the order in which their gradients were ready in the first step. With
 /// Communicator::worksOnAnyThread(), a separate thread moves the data; otherwise data moves only
 /// when a hook or synchronize() runs, and describe() says so.

@@ -182,8 +182,8 @@ struct TrainerOptions {
   /// limit.
   std::int64_t maxSteps = 0;
 
-  /// Stop this long after the start of fit(), by the root's clock, for jobs with a time limit. Leave
-  /// time for a last step, checkpoint and evaluation. 0: no limit.
+  /// Stop this long after the start of fit(), by the root's clock, for jobs with a time limit.
+  /// Leave time for a last step, checkpoint and evaluation. 0: no limit.
   std::chrono::nanoseconds maxDuration = std::chrono::seconds(0);
 
   /// Signals that stop the run, on any rank. The ranks finish the step, write a checkpoint, flush

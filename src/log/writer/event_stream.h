@@ -73,8 +73,8 @@ class EventStream {
 
   /// Returns whether so much waits that it should be written while it is in the cache.
   bool wantsWrite() const { return !pending_.isFailing() && pending_.isBufferLarge(); }
-  /// Returns whether that write can be announced in the log instead of logged: nothing stands in its
-  /// way. announce() then ends the current event; see StreamLog::announce().
+  /// Returns whether that write can be announced in the log instead of logged: nothing stands in
+  /// its way. announce() then ends the current event; see StreamLog::announce().
   bool canAnnounce() const {
     return wantsWrite() && !pending_.hasChunks() && file_.created() && head_.empty() &&
            !mustFinish_ && !descriptions_.areLost() && log_.isFileLogged();

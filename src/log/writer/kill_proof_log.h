@@ -36,8 +36,8 @@ class KillProofLog {
   KillProofLog(const KillProofLog&) = delete;
   KillProofLog& operator=(const KillProofLog&) = delete;
 
-  /// Begins to keep what writers log, in the box of the last time if it is still the right one, else
-  /// in a new one, to which the rings move. REQUIRES: no writer exists.
+  /// Begins to keep what writers log, in the box of the last time if it is still the right one,
+  /// else in a new one, to which the rings move. REQUIRES: no writer exists.
   void open(const TickTimes& times);
   /// Ends that, and empties the box. REQUIRES: everything is written.
   void close();

@@ -13,8 +13,8 @@
 
 namespace steptape::detail::log {
 
-/// Brings to the kill-proof log what the streams of all runs have and no file holds yet, so that the
-/// rings may overwrite it.
+/// Brings to the kill-proof log what the streams of all runs have and no file holds yet, so that
+/// the rings may overwrite it.
 ///
 /// @threads Not thread-safe: only for the backend thread.
 class LogUpdates {
@@ -29,8 +29,8 @@ class LogUpdates {
   /// then need their places no more. Must come before any write. REQUIRES: all drained entries are
   /// encoded
   void secure();
-  /// Instead of secure(), spares the log the bytes of streams that are about to be written: it names
-  /// the writes, and the ring keeps its entries until secure() after them.
+  /// Instead of secure(), spares the log the bytes of streams that are about to be written: it
+  /// names the writes, and the ring keeps its entries until secure() after them.
   ///
   /// @return false if streams have more than the entries of this ring: nothing is done then.
   bool announceWrites();

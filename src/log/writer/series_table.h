@@ -38,8 +38,8 @@ struct RegisteredSeries {
   LastScalar last;
 };
 
-/// All series of the process by number, as in the rings' entries. A number is never reused, and 0 is
-/// not a series.
+/// All series of the process by number, as in the rings' entries. A number is never reused, and 0
+/// is not a series.
 ///
 /// @threads add() is thread-safe. Everything else is only for the backend thread.
 class SeriesTable {

@@ -150,8 +150,8 @@ TEST_F(KillAtEachCallTest, BetweenFilesLosesNothing) {
   EXPECT_GT(kills, 50U);
 }
 
-/// A thread logs so much that the file is written at once, from the ring, in writes of several calls;
-/// another stream waits meanwhile.
+/// A thread logs so much that the file is written at once, from the ring, in writes of several
+/// calls; another stream waits meanwhile.
 TEST_F(KillAtEachCallTest, OfABusyWriterLosesNothing) {
   constexpr int kScalars = 9000;  // several chunks
   const auto log = [this] {

@@ -189,8 +189,8 @@ TEST(TraceText, IsTheSameTextWhateverIsAppended) {
 }
 
 TEST(TraceText, FindsThePartsOfTextsThatAreOutOfReach) {
-  // Two texts alternate with 40,000 bytes in between, more than deflate can refer back. One contains
-  // the whole other, which is nearer.
+  // Two texts alternate with 40,000 bytes in between, more than deflate can refer back. One
+  // contains the whole other, which is nearer.
   const auto append = [](TraceText* text) {
     std::string filler;
     for (int i = 0; filler.size() < 20'000; ++i) {

@@ -22,7 +22,7 @@ namespace steptape::detail::train {
 ///
 /// The order of calls is the same on every rank:
 ///
-///     collect()  ─  a sum of squares?  ─  scaleBy()?  ─  distribute(), or update() if tryToOwnStep()
+///     collect() ─ a sum of squares? ─ scaleBy()? ─ distribute(), or update() if tryToOwnStep()
 ///
 /// @threads Not thread-safe: one thread at a time, the communicator's.
 class GradientExchange {
