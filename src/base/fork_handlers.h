@@ -7,7 +7,7 @@
 
 /// Of the compiler: its address identifies the program or shared library that contains the caller.
 /// Without "C", since GCC declares it so where a unit has static objects.
-// NOLINTNEXTLINE(bugprone-reserved-identifier)
+// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming)
 extern __attribute__((visibility("hidden"))) void* __dso_handle;
 
 namespace steptape::detail::base {

@@ -41,9 +41,9 @@ bool RingMerge::takeNext() {
   constexpr std::size_t kNoLimit = ~std::size_t{0};
   // With one ring, there is nothing to merge: takes pieces that stay in the first-level cache until
   // they are encoded.
-  constexpr std::size_t kPiece = 512;
+  constexpr std::size_t kPieceEntries = 512;
   if (isAlone()) {
-    return waiting_.front()->drain(lastTicks_, kPiece, &entries_);
+    return waiting_.front()->drain(lastTicks_, kPieceEntries, &entries_);
   }
   for (ScalarRing* const ring : waiting_) {
     ring->drain(lastTicks_, kNoLimit, &entries_);

@@ -24,8 +24,8 @@ class RingMerge {
   using Producers = std::vector<std::shared_ptr<OwnedProducer>>;
 
   /// Begins to drain the rings of `producers`. What was stamped since the last begin() stays for
-  /// the next one: a thread that was interrupted between its stamp and its publication then still gets
-  /// its place among the others'.
+  /// the next one: a thread that was interrupted between its stamp and its publication then still
+  /// gets its place among the others'.
   ///
   /// @param everything Whether nothing may stay.
   /// @throws std::bad_alloc

@@ -26,6 +26,24 @@ void DrainedRecords::lose() {
   clear();
 }
 
+void DrainedRecords::takeUntil(std::uint64_t ticks,
+                               const std::function<void(const process::SpanBatch&)>& take) {
+  for (Batch& batch : batches_) {
+    const std::size_t first = batch.next;
+    while (batch.next < batch.records.size() && batch.records[batch.next].ticks() <= ticks) {
+      ++batch.next;
+    }
+    const process::SpanBatch taken{
+        batch.threadId, batch.threadName,
+        ArrayView<const SpanRecord>(batch.records.data() + first, batch.next - first),
+        batch.dropped};
+    if (!taken.records.empty() || taken.dropped != 0) {
+      batch.dropped = 0;
+      take(taken);
+    }
+  }
+}
+
 void DrainedRecords::recycle() {
   constexpr std::size_t kMaxSpares = 8;
   const auto isDone = [](const Batch& batch) {

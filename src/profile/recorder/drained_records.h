@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,23 +22,7 @@ class DrainedRecords {
   void lose();
 
   /// Passes on the records up to a time, in batches.
-  template <typename Take>
-  void takeUntil(std::uint64_t ticks, const Take& take) {
-    for (Batch& batch : batches_) {
-      const std::size_t first = batch.next;
-      while (batch.next < batch.records.size() && batch.records[batch.next].ticks() <= ticks) {
-        ++batch.next;
-      }
-      const process::SpanBatch taken{
-          batch.threadId, batch.threadName,
-          ArrayView<const SpanRecord>(batch.records.data() + first, batch.next - first),
-          batch.dropped};
-      if (!taken.records.empty() || taken.dropped != 0) {
-        batch.dropped = 0;
-        take(taken);
-      }
-    }
-  }
+  void takeUntil(std::uint64_t ticks, const std::function<void(const process::SpanBatch&)>& take);
   /// Keeps the memory of records that were taken for later ones.
   void recycle();
 

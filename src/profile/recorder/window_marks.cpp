@@ -61,6 +61,12 @@ std::uint64_t WindowMarks::take() {
   return readTicks();
 }
 
+void WindowMarks::applyTaken(const std::function<void(const Mark&)>& apply) {
+  for (; applied_ < taken_.size(); ++applied_) {
+    apply(taken_[applied_]);
+  }
+}
+
 std::size_t WindowMarks::unappliedCloses() {
   const auto isClose = [](const Mark& mark) { return mark.change == Change::kClose; };
   const base::MutexLock lock(mutex_);

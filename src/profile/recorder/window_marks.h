@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "base/mutex.h"
@@ -44,12 +45,7 @@ class WindowMarks {
   /// @return the time up to which there are no others; 0 if it has not taken them.
   std::uint64_t take();
   /// Passes each taken mark to `apply` once. One that throws is passed again by the next call.
-  template <typename Apply>
-  void applyTaken(const Apply& apply) {
-    for (; applied_ < taken_.size(); ++applied_) {
-      apply(taken_[applied_]);
-    }
-  }
+  void applyTaken(const std::function<void(const Mark&)>& apply);
   /// Returns how many windows were closed by marks that are not applied.
   std::size_t unappliedCloses();
 
