@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <mutex>
 
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/ones.h>
 #include <c10/core/DeviceGuard.h>
