@@ -281,11 +281,13 @@ void Backend::drainRings(bool everything) {
     encodeEntries();
     // The pieces of one ring are written while they are in the second-level cache.
     if (rings_.isAlone() && wantsWrite()) {
-      if (!updates_.announceWrites()) {
+      if (updates_.announceWrites()) {
+        writeStreams();
         updates_.secure();
+      } else {
+        updates_.secure();
+        writeStreams();
       }
-      writeStreams();
-      updates_.secure();
     }
   }
   updates_.secure();

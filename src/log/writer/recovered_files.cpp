@@ -91,6 +91,7 @@ class LeftFile {
   LeftFile& operator=(const LeftFile&) = delete;
 
   int error() const { return error_; }
+  bool isMissing() const { return error_ == ENOENT || error_ == ENOTDIR; }
   std::uint64_t size() const { return size_; }
 
   /// Returns whether the file holds the first bytes of `bytes` from `offset` to its end.
@@ -178,12 +179,12 @@ bool RecoveredFiles::settle(const std::string& directory, const AnnouncedWrite& 
   }
   const std::string path = directory + "/" + write.file;
   const LeftFile file(path);
-  if (file.error() != 0 && file.error() != ENOENT && file.error() != ENOTDIR) {
+  if (file.error() != 0 && !file.isMissing()) {
     report_.keep(process::boxError("open", path, file.error()).message());
     return false;
   }
   WholeRecords there;
-  if (file.error() != 0 || !file.wholeRecords(write.offset, write.bytes, &there)) {
+  if (file.isMissing() || !file.wholeRecords(write.offset, write.bytes, &there)) {
     return true;  // bring() finds out what is there instead
   }
   const std::uint64_t end = write.offset + there.bytes;
@@ -208,7 +209,7 @@ void RecoveredFiles::bring(const std::string& directory, const DeadProcess::Stre
   }
   const std::string path = directory + "/" + stream.file;
   const LeftFile file(path);
-  if (file.error() == ENOENT || file.error() == ENOTDIR) {
+  if (file.isMissing()) {
     report_.problems.push_back(path + " was deleted; its last " +
                                std::to_string(valuesAfter(stream.bytes, 0)) +
                                " values are dropped");

@@ -22,8 +22,7 @@ void StreamLog::addUpdate(bool everything, LogRecordBuilder* record) {
     return;
   }
   const std::uint64_t from = everything || !isFileLogged() ? begin : std::max(begin, logged_.end);
-  const std::string_view path = file_.path();
-  record->beginStream(number_, path.substr(path.rfind('/') + 1), from);
+  record->beginStream(number_, fileName(), from);
   pending_.copyTo(record->bytes(), from - begin);
   updateThrough_ = end;
   if (scalars > 0) {
@@ -47,9 +46,13 @@ void StreamLog::noteLogged() {
 
 void StreamLog::announce(LogRecordBuilder* record) const {
   const std::uint64_t from = std::max(pendingBegin(), logged_.end);
+  record->addWrite({number_, std::string(fileName()), from, pendingEnd() - from,
+                    pending_.addedScalars() - logged_.addedScalars});
+}
+
+std::string_view StreamLog::fileName() const {
   const std::string_view path = file_.path();
-  record->addWrite({number_, std::string(path.substr(path.rfind('/') + 1)), from,
-                    pendingEnd() - from, pending_.addedScalars() - logged_.addedScalars});
+  return path.substr(path.rfind('/') + 1);
 }
 
 void StreamLog::catchUp() {

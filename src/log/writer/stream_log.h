@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "log/writer/box_records.h"
 #include "log/writer/event_builder.h"
@@ -61,6 +62,7 @@ class StreamLog {
     std::uint64_t addedScalars = 0;  // to the complete records
   };
 
+  std::string_view fileName() const;
   std::uint64_t pendingBegin() const { return file_.created() ? file_.size() : 0; }
   std::uint64_t pendingEnd() const { return pendingBegin() + pending_.bytes(); }
 
