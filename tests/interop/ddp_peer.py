@@ -66,6 +66,9 @@ def run_rank(rank, directory):
             torch.save({"parameters": dict(network.state_dict()), "losses": by_rank},
                        ddp_tasks.peer_path(directory, name))
     dist.destroy_process_group()
+    # PyTorch 2.13 sometimes aborts a busy machine's rank while its interpreter ends, after all of its work.
+    sys.stdout.flush()
+    os._exit(0)
 
 
 if __name__ == "__main__":
