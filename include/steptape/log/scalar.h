@@ -15,7 +15,7 @@ namespace steptape {
 
 namespace detail::log {
 class DeferredScalars;
-class WriterCore;
+class RunClient;
 
 /// One scalar of a batch.
 struct BatchedScalar {
@@ -134,7 +134,7 @@ class STEPTAPE_EXPORT StepBatch {
   friend class SummaryWriter;
   static constexpr std::size_t kMaxScalars = 64;
 
-  StepBatch(detail::log::WriterCore* core, std::int64_t step);
+  StepBatch(detail::log::RunClient* client, std::int64_t step);
   void add(std::uint32_t series, double value) {
     if (size_ == kMaxScalars) {
       handOver();
@@ -145,7 +145,7 @@ class STEPTAPE_EXPORT StepBatch {
   void addInFlight(std::uint32_t series, TensorView value);
   void handOver() noexcept;
 
-  detail::log::WriterCore* core_;
+  detail::log::RunClient* client_;
   std::int64_t step_;
   std::uint64_t ticks_;
   std::uint64_t wallTime_;

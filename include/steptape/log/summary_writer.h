@@ -28,7 +28,7 @@ namespace steptape {
 
 namespace detail::log {
 class DeferredScalars;
-class WriterCore;
+class RunClient;
 }  // namespace detail::log
 
 /// Writes a run for TensorBoard.
@@ -482,7 +482,7 @@ class STEPTAPE_EXPORT SummaryWriter {
   void addFigures(std::string_view tag, std::vector<CapturedFigure> figures, std::int64_t step,
                   const FigureOptions& options);
 
-  std::shared_ptr<detail::log::WriterCore> core_;
+  std::shared_ptr<detail::log::RunClient> client_;
 };
 
 }  // namespace steptape

@@ -7,22 +7,23 @@
 
 #include "log/writer/call_site.h"
 #include "log/writer/capture.h"
+#include "log/writer/run_client.h"
 #include "log/writer/value_names.h"
-#include "log/writer/writer_core.h"
 #include "values/kinds/audio/audio.h"
 
 namespace steptape {
 
 void SummaryWriter::addAudio(std::string_view tag, const TensorView& samples, std::int64_t step,
                              const AudioOptions& options) {
-  const std::string name = core_->validTag(tag);
-  if (!core_->isActive()) {
+  const std::string name = client_->validTag(tag);
+  if (!client_->isActive()) {
     return;
   }
   const detail::log::CallSite site("addAudio", name);
   site.run([&] { detail::values::checkAudio(samples, options); });
   const auto wav = detail::log::capture(
-      {samples}, site, [reporter = &core_->context().reporter(), name, options](const auto& views) {
+      {samples}, site,
+      [reporter = &client_->context().reporter(), name, options](const auto& views) {
         detail::values::WavFile file = detail::values::encodeWav(views[0], options);
         if (file.clipped > 0) {
           reporter->reportOnce("clipped " + name,
@@ -32,10 +33,10 @@ void SummaryWriter::addAudio(std::string_view tag, const TensorView& samples, st
         }
         return std::move(file.bytes);
       });
-  core_->addValue(step, options.wallTime, samples.nbytes(),
-                  [name, wav, metadata = detail::log::namesOf(options)](ValueForm form) {
-                    return detail::values::audioValue(name, *wav(), metadata, form);
-                  });
+  client_->addValue(step, options.wallTime, samples.nbytes(),
+                    [name, wav, metadata = detail::log::namesOf(options)](ValueForm form) {
+                      return detail::values::audioValue(name, *wav(), metadata, form);
+                    });
 }
 
 }  // namespace steptape

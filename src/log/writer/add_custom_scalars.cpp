@@ -6,7 +6,7 @@
 #include "steptape/log/summary_writer.h"
 
 #include "log/writer/call_site.h"
-#include "log/writer/writer_core.h"
+#include "log/writer/run_client.h"
 #include "values/kinds/plot/custom_scalars.h"
 
 namespace steptape {
@@ -19,14 +19,14 @@ CustomScalarsLayout layoutOf(const std::string& category, CustomScalarsChart cha
 }  // namespace
 
 void SummaryWriter::addCustomScalars(const CustomScalarsLayout& layout) {
-  if (!core_->isActive()) {
+  if (!client_->isActive()) {
     return;
   }
   detail::log::CallSite("addCustomScalars").run([&] { detail::values::checkLayout(layout); });
-  core_->layout().add(layout);
+  client_->layout().add(layout);
   // A layout belongs to the run, so it has no step.
-  core_->addValue(0, std::nullopt, encodeLayout(layout).size(), [core = core_] {
-    return detail::values::customScalarsValue(core->layout().whole());
+  client_->addValue(0, std::nullopt, encodeLayout(layout).size(), [client = client_] {
+    return detail::values::customScalarsValue(client->layout().whole());
   });
 }
 

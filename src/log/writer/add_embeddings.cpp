@@ -10,7 +10,7 @@
 #include "log/writer/captured_pixels.h"
 #include "log/writer/captured_value.h"
 #include "log/writer/projector_job.h"
-#include "log/writer/writer_core.h"
+#include "log/writer/run_client.h"
 #include "values/kinds/embedding/embedding.h"
 #include "values/kinds/embedding/embedding_config.h"
 #include "values/kinds/embedding/sprite.h"
@@ -33,8 +33,8 @@ std::size_t bytesOf(const std::vector<std::vector<std::string>>& rows) {
 
 void SummaryWriter::addEmbedding(std::string_view tag, const TensorView& matrix, std::int64_t step,
                                  const EmbeddingOptions& options) {
-  const std::string name = core_->validTag(tag);
-  if (!core_->isActive()) {
+  const std::string name = client_->validTag(tag);
+  if (!client_->isActive()) {
     return;
   }
   const detail::log::CallSite site("addEmbedding", name);
@@ -59,7 +59,7 @@ void SummaryWriter::addEmbedding(std::string_view tag, const TensorView& matrix,
     embedding.spriteCell = grid.cell;
     embedding.sprite = detail::log::capture(
         {*options.labelImages}, site,
-        [reporter = &core_->context().reporter(), name](const auto& views) {
+        [reporter = &client_->context().reporter(), name](const auto& views) {
           detail::values::Pixels pixels = detail::values::spritePixels(views.front());
           detail::log::reportUnshown("labelImages of " + detail::base::quoted(name), pixels.unshown,
                                      reporter);
@@ -67,7 +67,7 @@ void SummaryWriter::addEmbedding(std::string_view tag, const TensorView& matrix,
         });
     bytes += static_cast<std::size_t>(grid.side() * grid.side() * options.labelImages->shape()[1]);
   }
-  auto job = std::make_shared<detail::log::ProjectorJob>(core_->context().directory(),
+  auto job = std::make_shared<detail::log::ProjectorJob>(client_->context().directory(),
                                                          std::move(embedding));
   detail::log::CapturedValue files;
   files.bytes = bytes;
@@ -75,7 +75,7 @@ void SummaryWriter::addEmbedding(std::string_view tag, const TensorView& matrix,
   files.work = [job](const detail::log::CapturedValue::Place& place) {
     return job->writePiece(place.again);
   };
-  core_->handOver(std::move(files));
+  client_->handOver(std::move(files));
 }
 
 }  // namespace steptape

@@ -8,8 +8,8 @@
 #include "steptape/log/summary_writer.h"
 
 #include "base/got_expected.h"
+#include "log/writer/run_client.h"
 #include "log/writer/value_names.h"
-#include "log/writer/writer_core.h"
 
 namespace steptape {
 namespace {
@@ -44,12 +44,12 @@ struct PayloadBytes {
   }
 };
 
-void handOver(detail::log::WriterCore& core, event::Event::What what, std::int64_t step,
+void handOver(detail::log::RunClient& client, event::Event::What what, std::int64_t step,
               std::optional<double> wallTime) {
   const std::size_t bytes = std::visit(PayloadBytes(), what);
   // Shared, because std::function must be copyable.
   auto shared = std::make_shared<event::Event::What>(std::move(what));
-  core.addEvent(step, wallTime, bytes, [shared] { return std::move(*shared); });
+  client.addEvent(step, wallTime, bytes, [shared] { return std::move(*shared); });
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ void SummaryWriter::addSummary(event::Summary summary, std::int64_t step,
                                const ValueOptions& options) {
   const event::SummaryMetadata names = detail::log::namesOf(options);
   for (event::Value& value : summary.values) {
-    value.tag = core_->validTag(value.tag);
+    value.tag = client_->validTag(value.tag);
     if (value.metadata && !names.displayName.empty()) {
       value.metadata->displayName = names.displayName;
     }
@@ -66,7 +66,7 @@ void SummaryWriter::addSummary(event::Summary summary, std::int64_t step,
       value.metadata->description = names.description;
     }
   }
-  handOver(*core_, std::move(summary), step, options.wallTime);
+  handOver(*client_, std::move(summary), step, options.wallTime);
 }
 
 void SummaryWriter::addEvent(event::Event event) {
@@ -84,9 +84,9 @@ void SummaryWriter::addEvent(event::Event event) {
     return;
   }
   if (auto* const run = std::get_if<event::TaggedRunMetadata>(&event.what)) {
-    run->tag = core_->validTag(run->tag);  // an empty one ends the graph page of all runs
+    run->tag = client_->validTag(run->tag);  // an empty one ends the graph page of all runs
   }
-  handOver(*core_, std::move(event.what), event.step, options.wallTime);
+  handOver(*client_, std::move(event.what), event.step, options.wallTime);
 }
 
 }  // namespace steptape

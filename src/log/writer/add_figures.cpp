@@ -7,8 +7,8 @@
 #include "steptape/log/summary_writer.h"
 
 #include "base/got_expected.h"
+#include "log/writer/run_client.h"
 #include "log/writer/value_names.h"
-#include "log/writer/writer_core.h"
 #include "values/kinds/image/image.h"
 
 namespace steptape {
@@ -33,8 +33,8 @@ event::Value drawnValue(const std::string& tag, const std::vector<CapturedFigure
 
 void SummaryWriter::addFigures(std::string_view tag, std::vector<CapturedFigure> figures,
                                std::int64_t step, const FigureOptions& options) {
-  std::string name = core_->validTag(tag);
-  if (!core_->isActive()) {
+  std::string name = client_->validTag(tag);
+  if (!client_->isActive()) {
     return;
   }
   if (figures.empty()) {
@@ -44,11 +44,11 @@ void SummaryWriter::addFigures(std::string_view tag, std::vector<CapturedFigure>
   for (const CapturedFigure& figure : figures) {
     bytes += figure.bytes;
   }
-  core_->addValue(step, options.wallTime, bytes,
-                  [name = std::move(name), figures = std::move(figures),
-                   metadata = detail::log::namesOf(options)](ValueForm form) {
-                    return drawnValue(name, figures, metadata, form);
-                  });
+  client_->addValue(step, options.wallTime, bytes,
+                    [name = std::move(name), figures = std::move(figures),
+                     metadata = detail::log::namesOf(options)](ValueForm form) {
+                      return drawnValue(name, figures, metadata, form);
+                    });
 }
 
 }  // namespace steptape

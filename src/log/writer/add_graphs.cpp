@@ -5,7 +5,7 @@
 #include "steptape/events/graph.h"
 #include "steptape/log/summary_writer.h"
 
-#include "log/writer/writer_core.h"
+#include "log/writer/run_client.h"
 #include "values/kinds/text.h"
 
 namespace steptape {
@@ -31,21 +31,21 @@ std::size_t sizeOf(const event::Graph& graph) {
 }  // namespace
 
 void SummaryWriter::addGraph(const event::Graph& graph, const GraphOptions& options) {
-  if (!core_->isActive()) {
+  if (!client_->isActive()) {
     return;
   }
   event::checkGraph(graph);
   const auto kept = std::make_shared<const event::Graph>(graph);
-  core_->addEvent(kGraphStep, options.wallTime, sizeOf(graph),
-                  [kept] { return event::Event::What(event::encodeGraph(*kept)); });
+  client_->addEvent(kGraphStep, options.wallTime, sizeOf(graph),
+                    [kept] { return event::Event::What(event::encodeGraph(*kept)); });
   if (!graph.stats.empty()) {
-    core_->addEvent(kGraphStep, options.wallTime, 0,
-                    [kept, tag = core_->validTag(options.sessionRun)] {
-                      return event::Event::What(event::encodeGraphStats(*kept, tag));
-                    });
+    client_->addEvent(kGraphStep, options.wallTime, 0,
+                      [kept, tag = client_->validTag(options.sessionRun)] {
+                        return event::Event::What(event::encodeGraphStats(*kept, tag));
+                      });
   }
   if (!graph.description.empty()) {
-    core_->addValue(kGraphStep, options.wallTime, 0, [kept] {
+    client_->addValue(kGraphStep, options.wallTime, 0, [kept] {
       return detail::values::textValue(kDescriptionTag, kept->description);
     });
   }
@@ -53,15 +53,15 @@ void SummaryWriter::addGraph(const event::Graph& graph, const GraphOptions& opti
 
 void SummaryWriter::addGraphStats(std::vector<event::GraphNodeStats> stats,
                                   const std::string& sessionRun) {
-  if (!core_->isActive() || stats.empty()) {
+  if (!client_->isActive() || stats.empty()) {
     return;
   }
   auto measured = std::make_shared<event::Graph>();
   measured->stats = std::move(stats);
-  core_->addEvent(kGraphStep, std::nullopt, sizeOf(*measured),
-                  [measured, tag = core_->validTag(sessionRun)] {
-                    return event::Event::What(event::encodeGraphStats(*measured, tag));
-                  });
+  client_->addEvent(kGraphStep, std::nullopt, sizeOf(*measured),
+                    [measured, tag = client_->validTag(sessionRun)] {
+                      return event::Event::What(event::encodeGraphStats(*measured, tag));
+                    });
 }
 
 }  // namespace steptape

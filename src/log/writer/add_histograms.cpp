@@ -7,8 +7,8 @@
 
 #include "log/writer/call_site.h"
 #include "log/writer/capture.h"
+#include "log/writer/run_client.h"
 #include "log/writer/value_names.h"
-#include "log/writer/writer_core.h"
 #include "values/kinds/histogram/histogram.h"
 #include "values/kinds/tag.h"
 
@@ -34,13 +34,13 @@ void noteNonFinite(const std::string& name, const detail::values::HistogramData&
 
 void SummaryWriter::addHistogram(std::string_view tag, const TensorView& values, std::int64_t step,
                                  const HistogramOptions& options) {
-  const std::string name = core_->validTag(tag);
-  if (!core_->isActive()) {
+  const std::string name = client_->validTag(tag);
+  if (!client_->isActive()) {
     return;
   }
   const detail::log::CallSite site("addHistogram", name);
   site.run([&] { detail::values::checkHistogramBins(options.bins, options.maxBins); });
-  const auto count = [reporter = &core_->context().reporter(), name, bins = options.bins,
+  const auto count = [reporter = &client_->context().reporter(), name, bins = options.bins,
                       maxBins = options.maxBins](const auto& views) {
     detail::values::HistogramData data =
         detail::values::computeHistogram(views.front(), bins, maxBins);
@@ -50,23 +50,23 @@ void SummaryWriter::addHistogram(std::string_view tag, const TensorView& values,
   const auto counted = detail::log::capture({values}, site, count);
   // The maximum for default buckets; other buckets rarely need more.
   const std::size_t bytes = 2048 * sizeof(double);
-  core_->addValue(step, options.wallTime, bytes,
-                  [name, counted, metadata = detail::log::namesOf(options)](ValueForm form) {
-                    return detail::values::histogramValue(name, *counted(), metadata, form);
-                  });
+  client_->addValue(step, options.wallTime, bytes,
+                    [name, counted, metadata = detail::log::namesOf(options)](ValueForm form) {
+                      return detail::values::histogramValue(name, *counted(), metadata, form);
+                    });
 }
 
 void SummaryWriter::addHistogramRaw(std::string_view tag, const HistogramRaw& histogram,
                                     std::int64_t step, const HistogramOptions& options) {
-  const std::string name = core_->validTag(tag);
+  const std::string name = client_->validTag(tag);
   detail::log::CallSite("addHistogramRaw", name).run([&] {
     detail::values::checkHistogram(histogram);
   });
   const std::size_t bytes = sizeof(double) * 2 * histogram.bucketLimits.size();
-  core_->addValue(step, options.wallTime, bytes,
-                  [name, histogram, metadata = detail::log::namesOf(options)](ValueForm form) {
-                    return detail::values::histogramValue(name, histogram, metadata, form);
-                  });
+  client_->addValue(step, options.wallTime, bytes,
+                    [name, histogram, metadata = detail::log::namesOf(options)](ValueForm form) {
+                      return detail::values::histogramValue(name, histogram, metadata, form);
+                    });
 }
 
 }  // namespace steptape

@@ -9,7 +9,7 @@
 
 #include "log/writer/call_site.h"
 #include "log/writer/captured_value.h"
-#include "log/writer/writer_core.h"
+#include "log/writer/run_client.h"
 #include "values/kinds/hparams.h"
 
 namespace steptape {
@@ -27,13 +27,13 @@ std::vector<std::string> promisedMetrics(const HparamsOptions& options) {
 
 /// A scalar at the last step of its series, or at the first step of this run if the series has
 /// none.
-void addScalarAtLastStep(detail::log::WriterCore& core, std::uint32_t series, double value,
+void addScalarAtLastStep(detail::log::RunClient& client, std::uint32_t series, double value,
                          std::optional<double> wallTime) {
   if (series == 0) {
     return;
   }
   detail::log::CapturedValue captured;
-  captured.step = core.context().options().purgeStep.value_or(0);
+  captured.step = client.context().options().purgeStep.value_or(0);
   captured.wallTime = wallTime;
   captured.scalars = 1;
   captured.order = detail::log::CapturedValue::Order::kInPlace;
@@ -43,7 +43,7 @@ void addScalarAtLastStep(detail::log::WriterCore& core, std::uint32_t series, do
                                        place.wallTime, place.exact);
     return Status();
   };
-  core.handOver(std::move(captured));
+  client.handOver(std::move(captured));
 }
 
 }  // namespace
@@ -53,13 +53,13 @@ void SummaryWriter::addHparams(const Hparams& hparams, const HparamMetrics& metr
   detail::log::CallSite("addHparams").run([&] {
     detail::values::checkHparams(hparams, metrics, options);
   });
-  if (!core_->isActive()) {
+  if (!client_->isActive()) {
     return;
   }
-  if (core_->session().begin(promisedMetrics(options))) {
+  if (client_->session().begin(promisedMetrics(options))) {
     try {
-      core_->addValues(
-          0, options.wallTime, 0, [hparams, options, startTime = core_->context().startTime()] {
+      client_->addValues(
+          0, options.wallTime, 0, [hparams, options, startTime = client_->context().startTime()] {
             std::vector<event::Value> values;
             if (options.experiment) {
               values.push_back(detail::values::hparamsExperimentValue(*options.experiment));
@@ -69,17 +69,17 @@ void SummaryWriter::addHparams(const Hparams& hparams, const HparamMetrics& metr
             return values;
           });
     } catch (...) {
-      core_->session().abandon();
+      client_->session().abandon();
       throw;
     }
   } else {
-    core_->context().reporter().reportOnce(
-        "addHparams: got another call for " + core_->context().directory() +
+    client_->context().reporter().reportOnce(
+        "addHparams: got another call for " + client_->context().directory() +
         "; expected one: TensorBoard keeps the first hyperparameters of a run, only the metrics "
         "were recorded");
   }
   for (const auto& [tag, value] : metrics) {
-    addScalarAtLastStep(*core_, core_->series().of(tag), value, options.wallTime);
+    addScalarAtLastStep(*client_, client_->series().of(tag), value, options.wallTime);
   }
 }
 

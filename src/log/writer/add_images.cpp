@@ -10,8 +10,8 @@
 #include "log/writer/call_site.h"
 #include "log/writer/capture.h"
 #include "log/writer/captured_pixels.h"
+#include "log/writer/run_client.h"
 #include "log/writer/value_names.h"
-#include "log/writer/writer_core.h"
 #include "values/kinds/image/boxes.h"
 #include "values/kinds/image/image.h"
 
@@ -60,53 +60,53 @@ void checkImages(const std::vector<TensorView>& images, const std::string& dataF
 
 void SummaryWriter::addImage(std::string_view tag, const TensorView& pixels, std::int64_t step,
                              const ImageOptions& options) {
-  const std::string name = core_->validTag(tag);
-  if (!core_->isActive()) {
+  const std::string name = client_->validTag(tag);
+  if (!client_->isActive()) {
     return;
   }
   const detail::log::CallSite site("addImage", name);
   site.run([&] { detail::values::checkImage(pixels, options.dataFormat); });
   const auto captured =
-      detail::log::capturePixels(pixels, site, name, &core_->context().reporter(),
+      detail::log::capturePixels(pixels, site, name, &client_->context().reporter(),
                                  [format = options.dataFormat](const TensorView& view) {
                                    return detail::values::imagePixels(view, format);
                                  });
-  core_->addValue(step, options.wallTime, detail::log::capturedBytes(pixels),
-                  [name, captured, names = detail::log::namesOf(options)](ValueForm form) {
-                    return encodedValue(name, *captured(), names, form);
-                  });
+  client_->addValue(step, options.wallTime, detail::log::capturedBytes(pixels),
+                    [name, captured, names = detail::log::namesOf(options)](ValueForm form) {
+                      return encodedValue(name, *captured(), names, form);
+                    });
 }
 
 void SummaryWriter::addImages(std::string_view tag, const TensorView& pixels, std::int64_t step,
                               const ImagesOptions& options) {
-  const std::string name = core_->validTag(tag);
-  if (!core_->isActive()) {
+  const std::string name = client_->validTag(tag);
+  if (!client_->isActive()) {
     return;
   }
   const detail::log::CallSite site("addImages", name);
   site.run([&] { detail::values::checkImageGrid(pixels, options.dataFormat); });
   const auto captured =
-      detail::log::capturePixels(pixels, site, name, &core_->context().reporter(),
+      detail::log::capturePixels(pixels, site, name, &client_->context().reporter(),
                                  [format = options.dataFormat](const TensorView& view) {
                                    return detail::values::imageGrid(view, format);
                                  });
-  core_->addValue(step, options.wallTime, detail::log::capturedBytes(pixels),
-                  [name, captured, names = detail::log::namesOf(options)](ValueForm form) {
-                    return encodedValue(name, *captured(), names, form);
-                  });
+  client_->addValue(step, options.wallTime, detail::log::capturedBytes(pixels),
+                    [name, captured, names = detail::log::namesOf(options)](ValueForm form) {
+                      return encodedValue(name, *captured(), names, form);
+                    });
 }
 
 void SummaryWriter::addImages(std::string_view tag, const std::vector<TensorView>& images,
                               std::int64_t step, const ImageOptions& options) {
-  const std::string name = core_->validTag(tag);
-  if (!core_->isActive()) {
+  const std::string name = client_->validTag(tag);
+  if (!client_->isActive()) {
     return;
   }
   const detail::log::CallSite site("addImages", name);
   site.run([&] { checkImages(images, options.dataFormat); });
   const auto captured = detail::log::capture(
       images, site,
-      [reporter = &core_->context().reporter(), name,
+      [reporter = &client_->context().reporter(), name,
        format = options.dataFormat](const auto& views) {
         std::vector<detail::values::Pixels> all;
         detail::values::UnshownElements unshown;
@@ -121,37 +121,37 @@ void SummaryWriter::addImages(std::string_view tag, const std::vector<TensorView
   for (const TensorView& image : images) {
     bytes += detail::log::capturedBytes(image);
   }
-  core_->addValue(step, options.wallTime, bytes,
-                  [name, captured, names = detail::log::namesOf(options)](ValueForm form) {
-                    return encodedValue(name, *captured(), names, form);
-                  });
+  client_->addValue(step, options.wallTime, bytes,
+                    [name, captured, names = detail::log::namesOf(options)](ValueForm form) {
+                      return encodedValue(name, *captured(), names, form);
+                    });
 }
 
 void SummaryWriter::addImageWithBoxes(std::string_view tag, const TensorView& pixels,
                                       const TensorView& boxes, std::int64_t step,
                                       const BoxOptions& options) {
-  const std::string name = core_->validTag(tag);
-  if (!core_->isActive()) {
+  const std::string name = client_->validTag(tag);
+  if (!client_->isActive()) {
     return;
   }
   const detail::log::CallSite site("addImageWithBoxes", name);
   site.run([&] { detail::values::checkBoxes(pixels, boxes, options); });
   const auto captured = detail::log::capture(
       {pixels, boxes}, site,
-      [reporter = &core_->context().reporter(), name,
+      [reporter = &client_->context().reporter(), name,
        format = options.dataFormat](const auto& views) {
         PixelsAndBoxes taken{detail::values::imagePixels(views[0], format),
                              detail::values::boxCorners(views[1])};
         detail::log::reportUnshown(detail::log::imageText(name), taken.pixels.unshown, reporter);
         return taken;
       });
-  core_->addValue(step, options.wallTime, detail::log::capturedBytes(pixels),
-                  [name, captured, options](ValueForm form) {
-                    const auto taken = captured();
-                    return encodedValue(
-                        name, detail::values::drawBoxes(taken->pixels, taken->boxes, options),
-                        detail::log::namesOf(options), form);
-                  });
+  client_->addValue(step, options.wallTime, detail::log::capturedBytes(pixels),
+                    [name, captured, options](ValueForm form) {
+                      const auto taken = captured();
+                      return encodedValue(
+                          name, detail::values::drawBoxes(taken->pixels, taken->boxes, options),
+                          detail::log::namesOf(options), form);
+                    });
 }
 
 }  // namespace steptape

@@ -10,8 +10,8 @@
 #include "log/writer/call_site.h"
 #include "log/writer/capture.h"
 #include "log/writer/captured_pixels.h"
+#include "log/writer/run_client.h"
 #include "log/writer/value_names.h"
-#include "log/writer/writer_core.h"
 #include "values/kinds/plot/mesh.h"
 
 namespace steptape {
@@ -36,8 +36,8 @@ void reportUnshown(const std::string& name, const detail::values::MeshTensors& m
 
 void SummaryWriter::addMesh(std::string_view tag, const TensorView& vertices, std::int64_t step,
                             const MeshOptions& options) {
-  const std::string name = core_->validTag(tag);
-  if (!core_->isActive()) {
+  const std::string name = client_->validTag(tag);
+  if (!client_->isActive()) {
     return;
   }
   const detail::log::CallSite site("addMesh", name);
@@ -56,7 +56,7 @@ void SummaryWriter::addMesh(std::string_view tag, const TensorView& vertices, st
   const bool hasFaces = options.faces.has_value();
   const auto mesh = detail::log::capture(
       std::move(views), site,
-      [hasColors, hasFaces, name, reporter = &core_->context().reporter()](const auto& captured) {
+      [hasColors, hasFaces, name, reporter = &client_->context().reporter()](const auto& captured) {
         MeshOptions parts;
         if (hasColors) {
           parts.colors = captured[1];
@@ -68,7 +68,7 @@ void SummaryWriter::addMesh(std::string_view tag, const TensorView& vertices, st
         reportUnshown(name, tensors, reporter);
         return tensors;
       });
-  core_->addValues(
+  client_->addValues(
       step, options.wallTime, bytes,
       [name, mesh, config = options.configJson, metadata = detail::log::namesOf(options)] {
         return detail::values::meshValues(name, *mesh(), config, metadata);

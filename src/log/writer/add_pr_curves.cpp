@@ -7,8 +7,8 @@
 
 #include "log/writer/call_site.h"
 #include "log/writer/capture.h"
+#include "log/writer/run_client.h"
 #include "log/writer/value_names.h"
-#include "log/writer/writer_core.h"
 #include "values/kinds/plot/pr_curve.h"
 
 namespace steptape {
@@ -23,8 +23,8 @@ std::size_t bytesOf(std::size_t thresholds) {
 void SummaryWriter::addPrCurve(std::string_view tag, const TensorView& labels,
                                const TensorView& predictions, std::int64_t step,
                                const PrCurveOptions& options) {
-  const std::string name = core_->validTag(tag);
-  if (!core_->isActive()) {
+  const std::string name = client_->validTag(tag);
+  if (!client_->isActive()) {
     return;
   }
   const detail::log::CallSite site("addPrCurve", name);
@@ -44,24 +44,24 @@ void SummaryWriter::addPrCurve(std::string_view tag, const TensorView& labels,
         return detail::values::computePrCurve(captured[0], captured[1], counting);
       });
   const std::size_t bytes = bytesOf(static_cast<std::size_t>(thresholds));
-  core_->addValue(step, options.wallTime, bytes,
-                  [name, counts, metadata = detail::log::namesOf(options)] {
-                    return detail::values::prCurveValue(name, *counts(), metadata);
-                  });
+  client_->addValue(step, options.wallTime, bytes,
+                    [name, counts, metadata = detail::log::namesOf(options)] {
+                      return detail::values::prCurveValue(name, *counts(), metadata);
+                    });
 }
 
 void SummaryWriter::addPrCurveRaw(std::string_view tag, const PrCurveCounts& counts,
                                   std::int64_t step, const PrCurveOptions& options) {
-  const std::string name = core_->validTag(tag);
-  if (!core_->isActive()) {
+  const std::string name = client_->validTag(tag);
+  if (!client_->isActive()) {
     return;
   }
   detail::log::CallSite("addPrCurveRaw", name).run([&] { detail::values::checkPrCurve(counts); });
   const std::size_t bytes = bytesOf(counts.truePositives.size());
-  core_->addValue(step, options.wallTime, bytes,
-                  [name, counts, metadata = detail::log::namesOf(options)] {
-                    return detail::values::prCurveValue(name, counts, metadata);
-                  });
+  client_->addValue(step, options.wallTime, bytes,
+                    [name, counts, metadata = detail::log::namesOf(options)] {
+                      return detail::values::prCurveValue(name, counts, metadata);
+                    });
 }
 
 }  // namespace steptape

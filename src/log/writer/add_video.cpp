@@ -5,8 +5,8 @@
 
 #include "log/writer/call_site.h"
 #include "log/writer/captured_pixels.h"
+#include "log/writer/run_client.h"
 #include "log/writer/value_names.h"
-#include "log/writer/writer_core.h"
 #include "values/kinds/image/image.h"
 #include "values/kinds/video/video.h"
 
@@ -14,25 +14,25 @@ namespace steptape {
 
 void SummaryWriter::addVideo(std::string_view tag, const TensorView& frames, std::int64_t step,
                              const VideoOptions& options) {
-  const std::string name = core_->validTag(tag);
-  if (!core_->isActive()) {
+  const std::string name = client_->validTag(tag);
+  if (!client_->isActive()) {
     return;
   }
   const detail::log::CallSite site("addVideo", name);
   site.run([&] { detail::values::checkVideo(frames, options); });
   const auto captured =
-      detail::log::capturePixels(frames, site, name, &core_->context().reporter(),
+      detail::log::capturePixels(frames, site, name, &client_->context().reporter(),
                                  [format = options.dataFormat](const TensorView& view) {
                                    return detail::values::videoFrames(view, format);
                                  });
-  core_->addValue(step, options.wallTime, detail::log::capturedBytes(frames),
-                  [name, captured, options](ValueForm form) {
-                    const auto taken = captured();
-                    return detail::values::imageValue(
-                        name, taken->width, taken->height,
-                        detail::values::encodeApng(*taken, options.fps),
-                        detail::log::namesOf(options), form);
-                  });
+  client_->addValue(step, options.wallTime, detail::log::capturedBytes(frames),
+                    [name, captured, options](ValueForm form) {
+                      const auto taken = captured();
+                      return detail::values::imageValue(
+                          name, taken->width, taken->height,
+                          detail::values::encodeApng(*taken, options.fps),
+                          detail::log::namesOf(options), form);
+                    });
 }
 
 }  // namespace steptape

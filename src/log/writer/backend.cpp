@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/fork_handlers.h"
-#include "log/writer/run_place.h"
+#include "log/writer/directory_place.h"
 #include "log/writer/terminate_handler.h"
 
 namespace steptape::detail::log {
@@ -61,8 +61,8 @@ Backend::Backend()
       captured_(&series_),
       updates_(&log_, &rings_, &captured_, [this] { return runs(); }) {}
 
-void Backend::attach(std::shared_ptr<Run> run, std::function<void()> beforeAbort) {
-  const RunPlace place = placeOf(run->context().directory());
+void Backend::attach(std::shared_ptr<RunStreams> run, std::function<void()> beforeAbort) {
+  const DirectoryPlace place = placeOf(run->context().directory());
   base::MutexLock lock(mutex_);
   try {
     if (clients_.empty()) {
@@ -70,7 +70,7 @@ void Backend::attach(std::shared_ptr<Run> run, std::function<void()> beforeAbort
       names_.clear();
     }
     clients_.push_back({std::move(run), std::move(beforeAbort)});
-    Run* const attached = clients_.back().run.get();
+    RunStreams* const attached = clients_.back().run.get();
     try {
       names_.addRun(attached, place);
       if (thread_ == std::thread::id()) {
@@ -107,7 +107,7 @@ Backend::Requests Backend::makeRequest(Request what) {
   return one;
 }
 
-Status Backend::request(Requests one, const std::shared_ptr<Run>& run,
+Status Backend::request(Requests one, const std::shared_ptr<RunStreams>& run,
                         std::chrono::milliseconds timeout) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   const std::shared_ptr<PendingRequest> request = one.front();
@@ -195,9 +195,9 @@ std::uint32_t Backend::addSeries(std::unique_ptr<RegisteredSeries> series) {
   return id;
 }
 
-std::vector<std::shared_ptr<Run>> Backend::runs() {
+std::vector<std::shared_ptr<RunStreams>> Backend::runs() {
   base::MutexLock lock(mutex_);
-  std::vector<std::shared_ptr<Run>> runs;
+  std::vector<std::shared_ptr<RunStreams>> runs;
   runs.reserve(clients_.size());
   for (const Client& client : clients_) {
     runs.push_back(client.run);
@@ -265,7 +265,7 @@ void Backend::pass(Requests* requests) {
 void Backend::reportProblem() {
   const Status problem = log_.takeProblem();
   if (!problem.ok()) {
-    for (const std::shared_ptr<Run>& run : runs()) {
+    for (const std::shared_ptr<RunStreams>& run : runs()) {
       run->context().reporter().report(problem);
     }
   }
@@ -342,7 +342,7 @@ void Backend::encodeCaptured(bool everything) {
 }
 
 bool Backend::wantsWrite() {
-  for (const std::shared_ptr<Run>& run : runs()) {
+  for (const std::shared_ptr<RunStreams>& run : runs()) {
     for (const EventStream* stream : run->streams()) {
       if (stream->wantsWrite()) {
         return true;
@@ -354,7 +354,7 @@ bool Backend::wantsWrite() {
 
 void Backend::writeStreams() {
   const auto now = std::chrono::steady_clock::now();
-  for (const std::shared_ptr<Run>& run : runs()) {
+  for (const std::shared_ptr<RunStreams>& run : runs()) {
     const double wallTime = run->context().wallSeconds();
     for (EventStream* stream : run->streams()) {
       try {
@@ -369,7 +369,7 @@ void Backend::writeStreams() {
 
 /// May be called again if it throws.
 void Backend::answer(PendingRequest* request) {
-  Run* const run = request->run.get();
+  RunStreams* const run = request->run.get();
   const auto now = std::chrono::steady_clock::now();
   if (request->what == Request::kFlush) {
     request->result = Status();  // the previous pass may not have finished it
@@ -396,7 +396,7 @@ void Backend::answer(PendingRequest* request) {
   }
 }
 
-void Backend::forget(Run* run) {
+void Backend::forget(RunStreams* run) {
   series_.remove(run->context());
   base::MutexLock lock(mutex_);
   names_.removeRun(run);

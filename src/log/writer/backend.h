@@ -21,7 +21,7 @@
 #include "log/writer/log_updates.h"
 #include "log/writer/producer.h"
 #include "log/writer/ring_merge.h"
-#include "log/writer/run.h"
+#include "log/writer/run_streams.h"
 #include "log/writer/series_table.h"
 #include "log/writer/state_notes.h"
 
@@ -30,7 +30,7 @@ namespace steptape::detail::log {
 /// The background thread for all writers of the process.
 ///
 /// It reads the callers' rings every few milliseconds, merges their entries by time, and lets the
-/// streams of each Run encode and write them. The thread runs while there is a writer. The object
+/// streams of each run encode and write them. The thread runs while there is a writer. The object
 /// is never destroyed, so that writers with static storage can use it. A child made by fork() gets
 /// a new backend.
 ///
@@ -45,7 +45,7 @@ class Backend {
   /// Starts to serve `run`; starts the thread if it is not running.
   /// @param beforeAbort Called by flushAllBeforeAbort() before it flushes the run.
   /// @throws Error(kResourceExhausted) if the operating system cannot start a thread.
-  void attach(std::shared_ptr<Run> run, std::function<void()> beforeAbort);
+  void attach(std::shared_ptr<RunStreams> run, std::function<void()> beforeAbort);
 
   enum class Request {
     kFlush,   ///< Write everything that was logged before.
@@ -56,7 +56,7 @@ class Backend {
     explicit PendingRequest(Request asked) : what(asked) {}
 
     const Request what;
-    std::shared_ptr<Run> run;
+    std::shared_ptr<RunStreams> run;
     Status result;
     bool isShortOfMemory = false;
     bool done = false;
@@ -68,7 +68,8 @@ class Backend {
   /// Queues a request and waits for it.
   /// @param one A result of makeRequest(). It is queued even if this call throws.
   /// @return kDeadlineExceeded if the thread did not finish it by `timeout`; it still will.
-  Status request(Requests one, const std::shared_ptr<Run>& run, std::chrono::milliseconds timeout);
+  Status request(Requests one, const std::shared_ptr<RunStreams>& run,
+                 std::chrono::milliseconds timeout);
 
   /// Writes everything that any writer has logged, in a process that is about to abort.
   void flushAllBeforeAbort();
@@ -91,14 +92,14 @@ class Backend {
 
  private:
   struct Client {
-    std::shared_ptr<Run> run;
+    std::shared_ptr<RunStreams> run;
     std::function<void()> beforeAbort;
   };
 
   Backend();
 
   Producer& addProducer();
-  std::vector<std::shared_ptr<Run>> runs();
+  std::vector<std::shared_ptr<RunStreams>> runs();
   void start() STEPTAPE_REQUIRES(mutex_);
   bool lockAtEnd() STEPTAPE_THREAD_ANNOTATION(try_acquire_capability(true, mutex_));
   void removeBoxAtExit();
@@ -115,7 +116,7 @@ class Backend {
   bool wantsWrite();
   void writeStreams();
   void answer(PendingRequest* request);
-  void forget(Run* run);
+  void forget(RunStreams* run);
 
   // Called with the lock, which the analysis cannot follow.
   static void afterForkInChild() STEPTAPE_THREAD_ANNOTATION(no_thread_safety_analysis);

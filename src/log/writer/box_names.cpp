@@ -8,7 +8,7 @@
 
 namespace steptape::detail::log {
 
-void BoxNames::addRun(Run* run, const RunPlace& place) {
+void BoxNames::addRun(RunStreams* run, const DirectoryPlace& place) {
   const KnownRun& known =
       runs_.emplace_back(KnownRun{&run->context(), ++lastRun_, place.directory});
   if (!log_.isOpen()) {
@@ -22,7 +22,7 @@ void BoxNames::addRun(Run* run, const RunPlace& place) {
   addStream(known, *run->mainStream());
 }
 
-void BoxNames::removeRun(const Run* run) noexcept {
+void BoxNames::removeRun(const RunStreams* run) noexcept {
   const auto isRun = [run](const KnownRun& known) { return known.context == &run->context(); };
   runs_.erase(std::remove_if(runs_.begin(), runs_.end(), isRun), runs_.end());
 }

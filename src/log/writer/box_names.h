@@ -6,9 +6,9 @@
 #include <unordered_set>
 #include <vector>
 
+#include "log/writer/directory_place.h"
 #include "log/writer/kill_proof_log.h"
-#include "log/writer/run.h"
-#include "log/writer/run_place.h"
+#include "log/writer/run_streams.h"
 #include "log/writer/series_table.h"
 
 namespace steptape::detail::log {
@@ -27,8 +27,8 @@ class BoxNames {
 
   /// Gives the run a number, and names it and its main stream.
   /// @param place Where its directory is.
-  void addRun(Run* run, const RunPlace& place);
-  void removeRun(const Run* run) noexcept;
+  void addRun(RunStreams* run, const DirectoryPlace& place);
+  void removeRun(const RunStreams* run) noexcept;
 
   /// Names the series, and its stream if this is the first one of it.
   void addSeries(std::uint32_t id, const RegisteredSeries& series);

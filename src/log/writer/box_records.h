@@ -11,7 +11,7 @@
 #include "steptape/events/event.h"
 
 #include "events/framing/record_buffer.h"
-#include "log/writer/run_place.h"
+#include "log/writer/directory_place.h"
 
 namespace steptape::detail::log {
 

@@ -5,7 +5,7 @@
 #include <new>
 #include <utility>
 
-#include "log/writer/run.h"
+#include "log/writer/run_streams.h"
 
 namespace steptape::detail::log {
 
@@ -37,7 +37,7 @@ void CapturedQueue::encodeNext() {
 /// @return whether it wants to be called again.
 bool CapturedQueue::encode(CapturedValue* captured, double wallTime) noexcept {
   hasEncoded_ = true;
-  Run* const run = captured->run;
+  RunStreams* const run = captured->run;
   bool again = false;
   const CapturedValue::Place place{run->mainStream(),
                                    &series_,

@@ -8,7 +8,7 @@
 
 #include "steptape/base/status.h"
 
-#include "log/writer/run.h"
+#include "log/writer/run_streams.h"
 #include "log/writer/series_table.h"
 
 namespace steptape::detail::log {
@@ -34,7 +34,7 @@ struct CapturedValue {
     RegisteredSeries* seriesOf(std::uint32_t id) const { return (*allSeries)[id]; }
   };
 
-  Run* run = nullptr;
+  RunStreams* run = nullptr;
   std::int64_t step = 0;
   std::optional<double> wallTime;  ///< Given by the caller; else derived from ticks.
   std::size_t bytes = 0;           ///< Its memory, for WriterOptions::queueBytes.

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "log/writer/captured_value.h"
+#include "log/writer/run_client.h"
 #include "log/writer/run_context.h"
-#include "log/writer/writer_core.h"
 
 namespace steptape::detail::log {
 
@@ -45,7 +45,7 @@ void DeferredScalars::add(SummaryWriter& writer, std::int64_t step, std::size_t 
   captured.bytes = bytes;
   captured.scalars = count;
   captured.order = CapturedValue::Order::kInPlace;
-  captured.work = [&run = writer.core_->context(), count,
+  captured.work = [&run = writer.client_->context(), count,
                    write = std::move(write)](const CapturedValue::Place& place) {
     PlaceSink sink(run, place);
     try {
@@ -55,12 +55,12 @@ void DeferredScalars::add(SummaryWriter& writer, std::int64_t step, std::size_t 
     }
     return Status();
   };
-  writer.core_->handOver(std::move(captured));
+  writer.client_->handOver(std::move(captured));
 }
 
 void DeferredScalars::noteLost(SummaryWriter& writer, const std::exception& error,
                                std::size_t count) noexcept {
-  writer.core_->context().losses().countLost(error, count, 0);
+  writer.client_->context().losses().countLost(error, count, 0);
 }
 
 }  // namespace steptape::detail::log

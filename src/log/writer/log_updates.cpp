@@ -37,10 +37,10 @@ bool LogUpdates::announceWrites() {
   if (!rings_.addAnnounced(&record_)) {
     return false;
   }
-  const std::vector<std::shared_ptr<Run>> runs = runs_();
+  const std::vector<std::shared_ptr<RunStreams>> runs = runs_();
   std::vector<EventStream*> announced;
   std::vector<EventStream*> logged;
-  for (const std::shared_ptr<Run>& run : runs) {
+  for (const std::shared_ptr<RunStreams>& run : runs) {
     for (EventStream* const stream : run->streams()) {
       (stream->canAnnounce() ? announced : logged).push_back(stream);
     }
@@ -66,9 +66,9 @@ bool LogUpdates::announceWrites() {
 
 /// Adds the streams to the record and writes it, as all of the log if it says `everything`.
 void LogUpdates::logChanges(bool everything) {
-  const std::vector<std::shared_ptr<Run>> runs = runs_();
+  const std::vector<std::shared_ptr<RunStreams>> runs = runs_();
   std::vector<EventStream*> streams;
-  for (const std::shared_ptr<Run>& run : runs) {
+  for (const std::shared_ptr<RunStreams>& run : runs) {
     for (EventStream* const stream : run->streams()) {
       stream->log().addUpdate(everything, &record_);
       streams.push_back(stream);

@@ -9,7 +9,7 @@
 #include "log/writer/captured_queue.h"
 #include "log/writer/kill_proof_log.h"
 #include "log/writer/ring_merge.h"
-#include "log/writer/run.h"
+#include "log/writer/run_streams.h"
 
 namespace steptape::detail::log {
 
@@ -19,7 +19,7 @@ namespace steptape::detail::log {
 /// @threads Not thread-safe: only for the backend thread.
 class LogUpdates {
  public:
-  using Runs = std::function<std::vector<std::shared_ptr<Run>>()>;
+  using Runs = std::function<std::vector<std::shared_ptr<RunStreams>>()>;
 
   /// @param log  Outlives this object, as the next two do.
   /// @param runs Returns those whose streams are meant.

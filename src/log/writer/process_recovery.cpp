@@ -15,8 +15,8 @@
 
 namespace steptape::detail::log {
 
-ProcessRecovery::ProcessRecovery(process::DeadBox* box, DeadProcess process, const RunPlace& wanted,
-                                 bool discardMissing)
+ProcessRecovery::ProcessRecovery(process::DeadBox* box, DeadProcess process,
+                                 const DirectoryPlace& wanted, bool discardMissing)
     : box_(*box),
       process_(std::move(process)),
       wanted_(wanted),
@@ -147,7 +147,7 @@ bool ProcessRecovery::copyState() {
     return false;
   }
   for (const auto& [id, run] : process_.runs) {
-    const RunPlace place = placeOf(run.directory);
+    const DirectoryPlace place = placeOf(run.directory);
     if (place.identity.isSameAs(run.identity) && process::copyDeadState(box_, place.directory)) {
       return true;
     }

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "log/writer/dead_process.h"
+#include "log/writer/directory_place.h"
 #include "log/writer/recovered_files.h"
 #include "log/writer/recovery_report.h"
-#include "log/writer/run_place.h"
 #include "process/blackbox/process_box.h"
 
 namespace steptape::detail::log {
@@ -23,7 +23,7 @@ class ProcessRecovery {
   /// @param process What the box holds.
   /// @param wanted  The directory that was asked for, which may be that of a run that was moved.
   /// @param discardMissing See RecoveryOptions.
-  ProcessRecovery(process::DeadBox* box, DeadProcess process, const RunPlace& wanted,
+  ProcessRecovery(process::DeadBox* box, DeadProcess process, const DirectoryPlace& wanted,
                   bool discardMissing);
 
   RecoveryReport::Process run();
@@ -40,7 +40,7 @@ class ProcessRecovery {
 
   process::DeadBox& box_;
   DeadProcess process_;
-  const RunPlace& wanted_;
+  const DirectoryPlace& wanted_;
   const bool discardMissing_;
   RecoveryReport::Process report_;
   RecoveredFiles files_;

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "log/writer/dead_process.h"
+#include "log/writer/directory_place.h"
 #include "log/writer/process_recovery.h"
-#include "log/writer/run_place.h"
 #include "process/blackbox/box_file.h"
 #include "process/blackbox/box_folder.h"
 #include "process/blackbox/dead_state.h"
@@ -18,7 +18,7 @@
 namespace steptape::detail::log {
 namespace {
 
-bool hasRun(const DeadProcess& process, const RunPlace& place, bool below) {
+bool hasRun(const DeadProcess& process, const DirectoryPlace& place, bool below) {
   return std::any_of(process.runs.begin(), process.runs.end(), [&](const auto& known) {
     const NamedRun& run = known.second;
     return run.directory == place.directory ||
@@ -68,7 +68,7 @@ void removeUnused(const process::BoxName& name) {
 RecoveryReport recoverRuns(const RecoveryOptions& options) {
   RecoveryReport report;
   const bool isForAll = options.directory.empty();
-  const RunPlace wanted = isForAll ? RunPlace() : placeOf(options.directory);
+  const DirectoryPlace wanted = isForAll ? DirectoryPlace() : placeOf(options.directory);
   const std::vector<process::BoxName> boxes = process::listBoxes(process::boxFolder());
   std::vector<process::BoxName> statesOnly;
   for (const process::BoxName& name : boxes) {

@@ -49,7 +49,7 @@ std::string validTag(std::string_view tag, Reporter* reporter) {
   return valid;
 }
 
-SeriesRegistry::SeriesRegistry(Run* run) : serial_(nextSerial()), run_(run) {}
+SeriesRegistry::SeriesRegistry(RunStreams* run) : serial_(nextSerial()), run_(run) {}
 
 std::uint32_t SeriesRegistry::intern(std::string_view tag, std::uint64_t hash,
                                      const ScalarOptions* options, Producer* producer) {

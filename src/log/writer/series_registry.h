@@ -11,7 +11,7 @@
 #include "base/mutex.h"
 #include "log/writer/backend.h"
 #include "log/writer/reporter.h"
-#include "log/writer/run.h"
+#include "log/writer/run_streams.h"
 #include "log/writer/tag_cache.h"
 
 namespace steptape::detail::log {
@@ -27,7 +27,7 @@ std::string validTag(std::string_view tag, Reporter* reporter);
 class SeriesRegistry {
  public:
   /// @param run Must outlive the registry.
-  explicit SeriesRegistry(Run* run);
+  explicit SeriesRegistry(RunStreams* run);
 
   /// Returns the series of `tag` in the run's main directory; the first call creates it. Returns 0
   /// if the run is not active.
@@ -51,7 +51,7 @@ class SeriesRegistry {
   std::uint32_t add(EventStream* stream, std::string tag, const ScalarOptions& names);
 
   const std::uint64_t serial_;
-  Run* const run_;
+  RunStreams* const run_;
   mutable base::Mutex mutex_;
   // TagCache entries point to these keys, which live as long as the registry.
   std::unordered_map<std::string, std::uint32_t> series_ STEPTAPE_GUARDED_BY(mutex_);  // by tag

@@ -5,12 +5,12 @@
 #include "steptape/base/clock.h"
 #include "steptape/log/scalar.h"
 
-#include "log/writer/writer_core.h"
+#include "log/writer/run_client.h"
 
 namespace steptape {
 
-StepBatch::StepBatch(detail::log::WriterCore* core, std::int64_t step)
-    : core_(core), step_(step), ticks_(readTicks()), wallTime_(core->batchWallTime()) {}
+StepBatch::StepBatch(detail::log::RunClient* client, std::int64_t step)
+    : client_(client), step_(step), ticks_(readTicks()), wallTime_(client->batchWallTime()) {}
 
 StepBatch::~StepBatch() {
   handOver();
@@ -21,7 +21,7 @@ void StepBatch::add(std::string_view tag, double value) {
 }
 
 std::uint32_t StepBatch::series(std::string_view tag) const {
-  return core_->series().of(tag);
+  return client_->series().of(tag);
 }
 
 void StepBatch::addInFlight(std::uint32_t series, TensorView value) {
@@ -30,7 +30,7 @@ void StepBatch::addInFlight(std::uint32_t series, TensorView value) {
   if (wallTime_ != detail::log::RingEntry::kNoWallTime) {
     wallTime = detail::log::RingEntry::wallSeconds(wallTime_);
   }
-  core_->addScalarInFlight(series, std::move(value), step_, wallTime);
+  client_->addScalarInFlight(series, std::move(value), step_, wallTime);
 }
 
 void StepBatch::handOver() noexcept {
@@ -40,9 +40,9 @@ void StepBatch::handOver() noexcept {
   }
   const std::size_t count = std::exchange(size_, 0);
   try {
-    core_->addBatch(step_, ticks_, wallTime_, scalars_, count);
+    client_->addBatch(step_, ticks_, wallTime_, scalars_, count);
   } catch (const std::exception& error) {
-    core_->context().losses().countLost(error, count, 0);
+    client_->context().losses().countLost(error, count, 0);
   }
 }
 

@@ -7,8 +7,8 @@
 
 #include "base/got_expected.h"
 #include "base/host_name.h"
+#include "log/writer/run_client.h"
 #include "log/writer/scalar_json_export.h"
-#include "log/writer/writer_core.h"
 #include "process/blackbox/job_identity.h"
 
 namespace steptape {
@@ -29,11 +29,11 @@ std::string defaultLogDir(const WriterOptions& options) {
          (job.empty() ? "" : "_job" + job) + options.comment;
 }
 
-void endSession(detail::log::WriterCore& core) noexcept {
+void endSession(detail::log::RunClient& client) noexcept {
   try {
-    core.endSession(core.session().status());
+    client.endSession(client.session().status());
   } catch (const std::exception& error) {
-    core.context().losses().countLost(error, 0, 1);
+    client.context().losses().countLost(error, 0, 1);
   }
 }
 
@@ -46,7 +46,7 @@ SummaryWriter::SummaryWriter(WriterOptions options) {
   if (options.occupied == OccupiedRun::kRefuse) {
     options.occupied = OccupiedRun::kNewDirectory;
   }
-  core_ = detail::log::WriterCore::create(std::move(logDir), std::move(options));
+  client_ = detail::log::RunClient::create(std::move(logDir), std::move(options));
 }
 
 SummaryWriter::SummaryWriter(std::string logDir, WriterOptions options) {
@@ -54,56 +54,56 @@ SummaryWriter::SummaryWriter(std::string logDir, WriterOptions options) {
     detail::base::reject("an empty log directory",
                          "a path, or no argument for the default directory", "SummaryWriter");
   }
-  core_ = detail::log::WriterCore::create(std::move(logDir), std::move(options));
+  client_ = detail::log::RunClient::create(std::move(logDir), std::move(options));
 }
 
 SummaryWriter::SummaryWriter(SummaryWriter&&) noexcept = default;
 
 SummaryWriter& SummaryWriter::operator=(SummaryWriter&& other) noexcept {
   SummaryWriter moved(std::move(other));
-  std::swap(core_, moved.core_);
+  std::swap(client_, moved.client_);
   return *this;
 }
 
 SummaryWriter::~SummaryWriter() {
-  if (core_) {
-    endSession(*core_);
-    core_->detach();
+  if (client_) {
+    endSession(*client_);
+    client_->detach();
   }
 }
 
 const std::string& SummaryWriter::logDir() const {
-  return core_->context().directory();
+  return client_->context().directory();
 }
 
 bool SummaryWriter::isEnabled() const {
-  return core_->isActive();
+  return client_->isActive();
 }
 
 ScalarTag SummaryWriter::scalarTag(std::string_view tag, const ScalarOptions& options) {
-  return ScalarTag(core_->series().of(tag, &options));
+  return ScalarTag(client_->series().of(tag, &options));
 }
 
 void SummaryWriter::addScalar(ScalarTag tag, double value, std::int64_t step) {
-  core_->addScalar(tag.id_, value, step);
+  client_->addScalar(tag.id_, value, step);
 }
 
 void SummaryWriter::addScalar(std::string_view tag, double value, std::int64_t step) {
-  core_->addScalar(core_->series().of(tag), value, step);
+  client_->addScalar(client_->series().of(tag), value, step);
 }
 
 void SummaryWriter::addScalar(std::string_view tag, double value, std::int64_t step,
                               const ScalarOptions& options) {
-  core_->addScalarAt(core_->series().of(tag, &options), value, step, options.wallTime);
+  client_->addScalarAt(client_->series().of(tag, &options), value, step, options.wallTime);
 }
 
 StepBatch SummaryWriter::atStep(std::int64_t step) {
-  return {core_.get(), step};
+  return {client_.get(), step};
 }
 
 void SummaryWriter::addScalarInFlight(ScalarTag tag, TensorView value, std::int64_t step,
                                       std::optional<double> wallTime) {
-  core_->addScalarInFlight(tag.id_, std::move(value), step, wallTime);
+  client_->addScalarInFlight(tag.id_, std::move(value), step, wallTime);
 }
 
 void SummaryWriter::addScalars(std::string_view mainTag,
@@ -117,11 +117,11 @@ void SummaryWriter::addScalars(std::string_view mainTag,
 void SummaryWriter::addSubRunScalar(std::string_view mainTag, std::string_view name,
                                     const ScalarValue& value, std::int64_t step,
                                     const ScalarOptions& options) {
-  const auto series = core_->series().ofSubRun(mainTag, name, options);
+  const auto series = client_->series().ofSubRun(mainTag, name, options);
   if (value.inFlight()) {
-    core_->addScalarInFlight(series, *value.inFlight(), step, options.wallTime);
+    client_->addScalarInFlight(series, *value.inFlight(), step, options.wallTime);
   } else {
-    core_->addScalarAt(series, value.number(), step, options.wallTime);
+    client_->addScalarAt(series, value.number(), step, options.wallTime);
   }
 }
 
@@ -129,34 +129,34 @@ void SummaryWriter::addScalars(std::string_view mainTag,
                                const std::vector<std::pair<std::string, double>>& values,
                                std::int64_t step, const ScalarOptions& options) {
   for (const auto& [name, value] : values) {
-    core_->addScalarAt(core_->series().ofSubRun(mainTag, name, options), value, step,
-                       options.wallTime);
+    client_->addScalarAt(client_->series().ofSubRun(mainTag, name, options), value, step,
+                         options.wallTime);
   }
 }
 
 Status SummaryWriter::flush() {
-  return core_->flush();
+  return client_->flush();
 }
 
 Status SummaryWriter::close() {
-  endSession(*core_);
-  return core_->close();
+  endSession(*client_);
+  return client_->close();
 }
 
 void SummaryWriter::resume(std::int64_t step) {
-  core_->resume(step);
+  client_->resume(step);
 }
 
 WriterStats SummaryWriter::stats() const {
-  return core_->context().counters().stats();
+  return client_->context().counters().stats();
 }
 
 Status SummaryWriter::exportScalarsToJson(const std::string& path) {
-  if (!core_->context().options().enabled) {
+  if (!client_->context().options().enabled) {
     return {};
   }
   Status flushed = flush();
-  return flushed.ok() ? detail::log::exportScalars(core_->context(), path) : flushed;
+  return flushed.ok() ? detail::log::exportScalars(client_->context(), path) : flushed;
 }
 
 }  // namespace steptape

@@ -7,8 +7,8 @@
 
 #include "steptape/base/status.h"
 
+#include "log/writer/directory_place.h"
 #include "log/writer/run_claim.h"
-#include "log/writer/run_place.h"
 #include "metrics/writer/open_on_all_ranks.h"
 #include "metrics/writer/reduced_log.h"
 #include "process/blackbox/state_page.h"

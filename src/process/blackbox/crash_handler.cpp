@@ -18,6 +18,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "base/thread_id.h"
 #include "process/blackbox/kept_modules.h"
 #include "process/blackbox/state_page.h"
 #include "process/blackbox/state_words.h"
@@ -65,7 +66,7 @@ bool isOfInstruction(int signal) noexcept {
 }
 
 int tidNow() noexcept {
-  return static_cast<int>(::syscall(SYS_gettid));
+  return static_cast<int>(base::threadId());
 }
 
 bool isFunction(const struct sigaction& action) noexcept {

@@ -2,10 +2,9 @@
 #include "process/blackbox/thread_state.h"
 
 #include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/mutex.h"
+#include "base/thread_id.h"
 #include "process/blackbox/crash_handler.h"
 #include "process/blackbox/state_page.h"
 
@@ -43,8 +42,7 @@ SlotOwner& ownerOfThread() {
 
 std::uint32_t currentTid() noexcept {
   const state_layout::Thread* const slot = threadState.slot;
-  return static_cast<std::uint32_t>(
-      slot != nullptr ? loadWord(slot->tid) : static_cast<std::uint64_t>(::syscall(SYS_gettid)));
+  return static_cast<std::uint32_t>(slot != nullptr ? loadWord(slot->tid) : base::threadId());
 }
 
 bool joinState() noexcept {
@@ -52,7 +50,7 @@ bool joinState() noexcept {
   if (threadState.slot != nullptr || page == nullptr || threadIsLeaving || threadState.isRefused) {
     return threadState.slot != nullptr;
   }
-  const auto tid = static_cast<std::uint64_t>(::syscall(SYS_gettid));
+  const std::uint64_t tid = base::threadId();
   SlotOwner& owner = ownerOfThread();
   owner.stack.install();
   for (state_layout::Thread& slot : page->state().threads) {

@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <pthread.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "base/thread_id.h"
 
 namespace steptape::detail::process {
 
@@ -41,7 +42,7 @@ std::shared_ptr<ThreadTrack> RecorderRegistry::join(std::uint32_t session,
   if (track != nullptr && track->ring.capacity() == recordsPerThread_) {
     track->ring.reset();
   } else {
-    const auto threadId = static_cast<std::uint64_t>(::syscall(SYS_gettid));
+    const std::uint64_t threadId = base::threadId();
     track = std::make_shared<ThreadTrack>(threadId, static_cast<std::uint32_t>(::pthread_self()),
                                           recordsPerThread_);
   }

@@ -6,14 +6,13 @@
 #include <map>
 #include <pthread.h>
 #include <string_view>
-#include <sys/syscall.h>
 #include <tuple>
-#include <unistd.h>
 #include <utility>
 
 #include "steptape/base/clock.h"
 
 #include "base/json_text.h"
+#include "base/thread_id.h"
 #include "process/spans/recorder_registry.h"
 #include "profile/trace/chrome/chrome_events.h"
 
@@ -45,7 +44,7 @@ std::string withoutCorrelation(std::string facts) {
 bool isOfThisThread(const DeviceActivity& activity) {
   return activity.kind == DeviceActivityKind::kCall &&
          (activity.row == static_cast<std::uint32_t>(::pthread_self()) ||
-          activity.row == static_cast<std::uint64_t>(::syscall(SYS_gettid)));
+          activity.row == base::threadId());
 }
 
 /// Corrects `clock` by this thread's calls, which lay between two readings of the ticks.

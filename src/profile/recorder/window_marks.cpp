@@ -2,10 +2,10 @@
 #include "profile/recorder/window_marks.h"
 
 #include <algorithm>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "steptape/base/clock.h"
+
+#include "base/thread_id.h"
 
 namespace steptape::detail::profile {
 namespace {
@@ -20,7 +20,7 @@ WindowMarks::WindowMarks() {
 }
 
 void WindowMarks::add(Change change, std::int64_t step, const WindowEnd& end) {
-  const auto threadId = static_cast<std::uint64_t>(::syscall(SYS_gettid));
+  const std::uint64_t threadId = base::threadId();
   const bool closes = change == Change::kClose;
   {
     const base::MutexLock lock(mutex_);

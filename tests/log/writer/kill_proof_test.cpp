@@ -28,10 +28,10 @@
 
 #include "log/writer/child_process.h"
 #include "log/writer/dead_process.h"
+#include "log/writer/directory_place.h"
 #include "log/writer/faulty_file_system.h"
 #include "log/writer/recovery.h"
 #include "log/writer/run_contents.h"
-#include "log/writer/run_place.h"
 #include "process/blackbox/box_file.h"
 #include "process/blackbox/box_folder.h"
 #include "process/blackbox/process_box.h"

@@ -9,9 +9,9 @@
 #include "events/framing/open_record.h"
 #include "events/framing/record_buffer.h"
 #include "log/writer/box_records.h"
+#include "log/writer/directory_place.h"
 #include "log/writer/killed_run.h"
 #include "log/writer/recovery.h"
-#include "log/writer/run_place.h"
 #include "process/blackbox/box_file.h"
 #include "process/blackbox/box_folder.h"
 

@@ -16,12 +16,12 @@
 #include "steptape/log/writer_options.h"
 #include "steptape/values/tensor_view.h"
 
-#include "log/writer/admission.h"
 #include "log/writer/backend.h"
 #include "log/writer/captured_value.h"
+#include "log/writer/custom_scalars_state.h"
 #include "log/writer/hparams_session.h"
-#include "log/writer/run.h"
-#include "log/writer/run_layout.h"
+#include "log/writer/overflow_rule.h"
+#include "log/writer/run_streams.h"
 #include "log/writer/series_registry.h"
 
 namespace steptape::detail::log {
@@ -30,14 +30,14 @@ namespace steptape::detail::log {
 /// ring of the calling thread.
 ///
 /// @threads Thread-safe.
-class WriterCore : public std::enable_shared_from_this<WriterCore> {
+class RunClient : public std::enable_shared_from_this<RunClient> {
  public:
-  /// Creates a core, whose run the backend serves if it is enabled.
+  /// Creates a client, whose run the backend serves if it is enabled.
   /// @throws Error(kIoError) if the directory or its event file cannot be created;
   ///         Error(kResourceExhausted) if the operating system cannot start a thread.
-  static std::shared_ptr<WriterCore> create(std::string directory, WriterOptions options);
+  static std::shared_ptr<RunClient> create(std::string directory, WriterOptions options);
   /// For create().
-  WriterCore(std::string directory, WriterOptions options);
+  RunClient(std::string directory, WriterOptions options);
 
   RunContext& context() { return run_.context(); }
   const RunContext& context() const { return run_.context(); }
@@ -99,7 +99,7 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   // --- What belongs to the run as a whole --------------------------------------------------------
 
   /// Returns the layout of this run's custom-scalars page.
-  RunLayout& layout() { return layout_; }
+  CustomScalarsState& layout() { return layout_; }
   /// Returns the state of this run's session for the hparams page.
   HparamsSession& session() { return session_; }
   /// Ends the session, if one is open.
@@ -110,23 +110,23 @@ class WriterCore : public std::enable_shared_from_this<WriterCore> {
   Status flush();
   /// Ends the files; drops data that could not be written.
   Status close();
-  /// Calls close(); the last call on this core. Needs no memory.
+  /// Calls close(); the last call on this client. Needs no memory.
   void detach() noexcept;
 
  private:
-  /// Returns the run, which lives as long as its core.
-  std::shared_ptr<Run> sharedRun() { return {shared_from_this(), &run_}; }
+  /// Returns the run, which lives as long as its client.
+  std::shared_ptr<RunStreams> sharedRun() { return {shared_from_this(), &run_}; }
   /// @param wallTime Given by the caller, or RingEntry::kNoWallTime.
   void addScalarSlowly(std::uint32_t series, double value, std::int64_t step,
                        std::uint64_t wallTime);
   Status request(Backend::Request what);
 
   Backend::Requests detachRequest_;  // made early: there may be no memory later
-  Run run_;
+  RunStreams run_;
   SeriesRegistry series_;
-  Admission admission_;
+  OverflowRule overflow_;
   HparamsSession session_;
-  RunLayout layout_;
+  CustomScalarsState layout_;
 };
 
 }  // namespace steptape::detail::log

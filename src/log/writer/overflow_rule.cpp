@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "log/writer/admission.h"
+#include "log/writer/overflow_rule.h"
 
 #include <algorithm>
 #include <chrono>
@@ -35,7 +35,7 @@ bool waitForBackend(const Ready& ready, std::chrono::milliseconds timeout) {
 
 }  // namespace
 
-bool Admission::makeRoom(Producer* producer, std::size_t words) {
+bool OverflowRule::makeRoom(Producer* producer, std::size_t words) {
   if (!waitForMemory()) {
     return false;
   }
@@ -54,7 +54,7 @@ bool Admission::makeRoom(Producer* producer, std::size_t words) {
   return producer->ring.hasRoom(words);
 }
 
-bool Admission::waitForMemory() {
+bool OverflowRule::waitForMemory() {
   const MemoryBudget& memory = context_->memory();
   if (!memory.isOver()) {
     stalled_.store(false, std::memory_order_relaxed);
@@ -78,7 +78,7 @@ bool Admission::waitForMemory() {
   return room;
 }
 
-bool Admission::waitForRing(Producer* producer, std::size_t words) const {
+bool OverflowRule::waitForRing(Producer* producer, std::size_t words) const {
   if (producer->stalledAt == producer->ring.safe()) {
     return false;
   }
@@ -88,7 +88,7 @@ bool Admission::waitForRing(Producer* producer, std::size_t words) const {
   return room;
 }
 
-void Admission::discardOldest(ScalarRing* ring) {
+void OverflowRule::discardOldest(ScalarRing* ring) {
   std::vector<RingEntry> discarded;
   ring->discardOldest(ScalarRing::kWords / 8, &discarded);
   std::uint64_t scalars = 0;

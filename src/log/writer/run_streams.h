@@ -19,12 +19,12 @@ namespace steptape::detail::log {
 /// shared state.
 ///
 /// @threads Thread-safe, but only the backend may use the streams.
-class Run {
+class RunStreams {
  public:
   /// Makes the run's event file if it is enabled.
   /// @param openFiles Outlives the run, as `log`.
   /// @throws Error(kIoError) if the directory or the file cannot be made.
-  Run(std::string directory, WriterOptions options, OpenFiles* openFiles, KillProofLog* log);
+  RunStreams(std::string directory, WriterOptions options, OpenFiles* openFiles, KillProofLog* log);
 
   RunContext& context() { return context_; }
   const RunContext& context() const { return context_; }

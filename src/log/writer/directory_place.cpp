@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "log/writer/run_place.h"
+#include "log/writer/directory_place.h"
 
 #include <fcntl.h>
 #include <filesystem>
@@ -31,8 +31,8 @@ DirectoryIdentity identityOf(const std::string& path) {
 
 }  // namespace
 
-RunPlace placeOf(const std::string& directory) {
-  RunPlace place;
+DirectoryPlace placeOf(const std::string& directory) {
+  DirectoryPlace place;
   std::error_code error;
   place.directory = std::filesystem::weakly_canonical(directory, error).string();
   if (error) {

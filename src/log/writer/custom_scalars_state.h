@@ -12,7 +12,7 @@ namespace steptape::detail::log {
 /// layout written.
 ///
 /// @threads Thread-safe.
-class RunLayout {
+class CustomScalarsState {
  public:
   void add(const CustomScalarsLayout& layout) {
     base::MutexLock lock(mutex_);

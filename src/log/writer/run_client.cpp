@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "log/writer/writer_core.h"
+#include "log/writer/run_client.h"
 
 #include <cmath>
 #include <cstring>
@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "base/got_expected.h"
+#include "log/writer/directory_place.h"
 #include "log/writer/recovery.h"
 #include "log/writer/run_claim.h"
-#include "log/writer/run_place.h"
 #include "process/blackbox/state_page.h"
 
 namespace steptape::detail::log {
@@ -36,7 +36,7 @@ event::Event::What eventOf(event::Value value) {
 
 }  // namespace
 
-std::shared_ptr<WriterCore> WriterCore::create(std::string directory, WriterOptions options) {
+std::shared_ptr<RunClient> RunClient::create(std::string directory, WriterOptions options) {
   // Before the new event file: what is recovered must come before it in the order of names.
   RecoveryReport recovered;
   std::string place;
@@ -49,42 +49,42 @@ std::shared_ptr<WriterCore> WriterCore::create(std::string directory, WriterOpti
     recovered = recoverRuns({directory});
     place = placeOf(directory).directory;
   }
-  auto core = std::make_shared<WriterCore>(std::move(directory), std::move(options));
+  auto client = std::make_shared<RunClient>(std::move(directory), std::move(options));
   for (const RecoveryReport::Process& process : recovered.processes) {
     for (const std::string& problem : process.problems) {
-      core->context().reporter().report(
+      client->context().reporter().report(
           {ErrorCode::kDataLoss, "SummaryWriter: recovering what process " +
                                      std::to_string(process.pid) + " has left: " + problem});
     }
   }
   if (!claim.status.ok()) {
-    core->context().reporter().report(claim.status);
+    client->context().reporter().report(claim.status);
   }
-  if (core->context().options().enabled) {
+  if (client->context().options().enabled) {
     process::StatePage::keep();
     if (process::StatePage* const page = process::StatePage::current()) {
       page->noteLogDirectory(place);
     }
-    Backend::instance().attach(core->sharedRun(),
-                               [self = core.get()] { self->endSession(SessionStatus::kFailure); });
+    Backend::instance().attach(
+        client->sharedRun(), [self = client.get()] { self->endSession(SessionStatus::kFailure); });
   }
-  return core;
+  return client;
 }
 
-WriterCore::WriterCore(std::string directory, WriterOptions options)
+RunClient::RunClient(std::string directory, WriterOptions options)
     : detachRequest_(Backend::makeRequest(Backend::Request::kDetach)),
       run_(std::move(directory), std::move(options), Backend::instance().openFiles(),
            Backend::instance().log()),
       series_(&run_),
-      admission_(&run_.context()) {}
+      overflow_(&run_.context()) {}
 
-std::uint64_t WriterCore::batchWallTime() const {
+std::uint64_t RunClient::batchWallTime() const {
   const auto& clock = context().options().clock;
   return clock ? bitsOf(clock->wallSeconds()) : RingEntry::kNoWallTime;
 }
 
-void WriterCore::addScalarAt(std::uint32_t series, double value, std::int64_t step,
-                             std::optional<double> wallTime) {
+void RunClient::addScalarAt(std::uint32_t series, double value, std::int64_t step,
+                            std::optional<double> wallTime) {
   if (wallTime) {
     checkWallTime(*wallTime);
     addScalarSlowly(series, value, step, bitsOf(*wallTime));
@@ -93,8 +93,8 @@ void WriterCore::addScalarAt(std::uint32_t series, double value, std::int64_t st
   }
 }
 
-void WriterCore::addScalarSlowly(std::uint32_t series, double value, std::int64_t step,
-                                 std::uint64_t wallTime) {
+void RunClient::addScalarSlowly(std::uint32_t series, double value, std::int64_t step,
+                                std::uint64_t wallTime) {
   if (series == 0) {
     return;
   }
@@ -105,15 +105,15 @@ void WriterCore::addScalarSlowly(std::uint32_t series, double value, std::int64_
   addBatch(step, readTicks(), wallTime, &scalar, 1);
 }
 
-void WriterCore::addBatch(std::int64_t step, std::uint64_t ticks, std::uint64_t wallTime,
-                          const BatchedScalar* scalars, std::size_t count) {
+void RunClient::addBatch(std::int64_t step, std::uint64_t ticks, std::uint64_t wallTime,
+                         const BatchedScalar* scalars, std::size_t count) {
   Producer& producer = Backend::producer();
   const std::size_t words = ScalarRing::batchWords(count);
   if (context().needsDetour() || !producer.ring.hasRoom(words)) {
     if (!isActive()) {
       return;
     }
-    if (!admission_.makeRoom(&producer, words)) {
+    if (!overflow_.makeRoom(&producer, words)) {
       context().losses().countDropped(count, 0);
       return;
     }
@@ -121,8 +121,8 @@ void WriterCore::addBatch(std::int64_t step, std::uint64_t ticks, std::uint64_t 
   producer.ring.pushBatch(step, ticks, wallTime, scalars, count);
 }
 
-void WriterCore::addScalarInFlight(std::uint32_t series, TensorView value, std::int64_t step,
-                                   std::optional<double> wallTime) {
+void RunClient::addScalarInFlight(std::uint32_t series, TensorView value, std::int64_t step,
+                                  std::optional<double> wallTime) {
   if (series == 0) {
     return;
   }
@@ -141,8 +141,8 @@ void WriterCore::addScalarInFlight(std::uint32_t series, TensorView value, std::
   handOver(std::move(captured));
 }
 
-void WriterCore::addEvent(std::int64_t step, std::optional<double> wallTime, std::size_t bytes,
-                          std::function<event::Event::What()> encode) {
+void RunClient::addEvent(std::int64_t step, std::optional<double> wallTime, std::size_t bytes,
+                         std::function<event::Event::What()> encode) {
   CapturedValue captured;
   captured.step = step;
   captured.wallTime = wallTime;
@@ -154,26 +154,26 @@ void WriterCore::addEvent(std::int64_t step, std::optional<double> wallTime, std
   handOver(std::move(captured));
 }
 
-void WriterCore::addValues(std::int64_t step, std::optional<double> wallTime, std::size_t bytes,
-                           std::function<std::vector<event::Value>()> encode) {
+void RunClient::addValues(std::int64_t step, std::optional<double> wallTime, std::size_t bytes,
+                          std::function<std::vector<event::Value>()> encode) {
   addEvent(step, wallTime, bytes,
            [encode = std::move(encode)] { return event::Event::What(event::Summary{encode()}); });
 }
 
-void WriterCore::addValue(std::int64_t step, std::optional<double> wallTime, std::size_t bytes,
-                          std::function<event::Value()> encode) {
+void RunClient::addValue(std::int64_t step, std::optional<double> wallTime, std::size_t bytes,
+                         std::function<event::Value()> encode) {
   addEvent(step, wallTime, bytes, [encode = std::move(encode)] { return eventOf(encode()); });
 }
 
-void WriterCore::addValue(std::int64_t step, std::optional<double> wallTime, std::size_t bytes,
-                          std::function<event::Value(ValueForm)> encode) {
+void RunClient::addValue(std::int64_t step, std::optional<double> wallTime, std::size_t bytes,
+                         std::function<event::Value(ValueForm)> encode) {
   addEvent(step, wallTime, bytes,
            [encode = std::move(encode), form = context().options().valueForm] {
              return eventOf(encode(form));
            });
 }
 
-void WriterCore::handOver(CapturedValue value) {
+void RunClient::handOver(CapturedValue value) {
   if (value.wallTime) {
     checkWallTime(*value.wallTime);
   }
@@ -186,7 +186,7 @@ void WriterCore::handOver(CapturedValue value) {
     value.wallTime = clock->wallSeconds();
   }
   Producer& producer = Backend::producer();
-  if (!admission_.makeRoom(&producer, ScalarRing::kEntryWords)) {
+  if (!overflow_.makeRoom(&producer, ScalarRing::kEntryWords)) {
     context().losses().countDropped(value.scalars, value.values());
     return;
   }
@@ -195,7 +195,7 @@ void WriterCore::handOver(CapturedValue value) {
   producer.ring.pushCaptured(captured.release(), readTicks());
 }
 
-void WriterCore::endSession(SessionStatus status) {
+void RunClient::endSession(SessionStatus status) {
   const std::optional<std::vector<std::string>> promised = session_.end();
   if (!promised) {
     return;
@@ -212,7 +212,7 @@ void WriterCore::endSession(SessionStatus status) {
   });
 }
 
-void WriterCore::resume(std::int64_t step) {
+void RunClient::resume(std::int64_t step) {
   CapturedValue captured;
   captured.step = step;
   captured.order = CapturedValue::Order::kBarrier;
@@ -225,7 +225,7 @@ void WriterCore::resume(std::int64_t step) {
   handOver(std::move(captured));
 }
 
-Status WriterCore::flush() {
+Status RunClient::flush() {
   if (!context().options().enabled) {
     return {};
   }
@@ -240,11 +240,11 @@ Status WriterCore::flush() {
   return status;
 }
 
-Status WriterCore::close() {
+Status RunClient::close() {
   return isActive() ? request(Backend::Request::kClose) : Status();
 }
 
-void WriterCore::detach() noexcept {
+void RunClient::detach() noexcept {
   if (!isActive()) {
     return;
   }
@@ -256,7 +256,7 @@ void WriterCore::detach() noexcept {
   }
 }
 
-Status WriterCore::request(Backend::Request what) {
+Status RunClient::request(Backend::Request what) {
   try {
     return Backend::instance().request(Backend::makeRequest(what), sharedRun(),
                                        context().options().flushTimeout);

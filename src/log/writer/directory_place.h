@@ -25,11 +25,11 @@ struct DirectoryIdentity {
 
 /// Where a run directory is, for another process: it may have another working directory, and the
 /// directory may have been moved.
-struct RunPlace {
+struct DirectoryPlace {
   std::string directory;  ///< Absolute and without links, if it exists.
   DirectoryIdentity identity;
 };
 
-STEPTAPE_EXPORT RunPlace placeOf(const std::string& directory);
+STEPTAPE_EXPORT DirectoryPlace placeOf(const std::string& directory);
 
 }  // namespace steptape::detail::log

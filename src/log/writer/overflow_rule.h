@@ -13,10 +13,10 @@ namespace steptape::detail::log {
 /// WriterOptions::overflow.
 ///
 /// @threads Thread-safe.
-class Admission {
+class OverflowRule {
  public:
   /// @param context Must outlive this object.
-  explicit Admission(RunContext* context) : context_(context) {}
+  explicit OverflowRule(RunContext* context) : context_(context) {}
 
   /// Makes room for an entry of `words` in `producer`'s ring, which is the calling thread's.
   /// @return false if the new entry must be dropped.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "log/writer/run.h"
+#include "log/writer/run_streams.h"
 
 #include <utility>
 
 namespace steptape::detail::log {
 
-Run::Run(std::string directory, WriterOptions options, OpenFiles* openFiles, KillProofLog* log)
+RunStreams::RunStreams(std::string directory, WriterOptions options, OpenFiles* openFiles,
+                       KillProofLog* log)
     : context_(std::move(directory), std::move(options)), openFiles_(openFiles), log_(log) {
   {
     base::MutexLock lock(mutex_);
@@ -16,7 +17,7 @@ Run::Run(std::string directory, WriterOptions options, OpenFiles* openFiles, Kil
   }
 }
 
-EventStream* Run::subRunStream(const std::string& directory) {
+EventStream* RunStreams::subRunStream(const std::string& directory) {
   base::MutexLock lock(mutex_);
   EventStream*& stream = subRuns_[directory];
   if (stream == nullptr) {
@@ -25,7 +26,7 @@ EventStream* Run::subRunStream(const std::string& directory) {
   return stream;
 }
 
-std::vector<EventStream*> Run::streams() {
+std::vector<EventStream*> RunStreams::streams() {
   base::MutexLock lock(mutex_);
   std::vector<EventStream*> streams;
   streams.reserve(streams_.size());
