@@ -99,4 +99,18 @@ std::string SourceTree::resolve(const std::string& from, const std::string& targ
   return "";
 }
 
+const SourceTree& library() {
+  static const SourceTree kTree(STEPTAPE_SOURCE_DIR, {"include", "src", "tools", "python"},
+                                {".h", ".cpp"});
+  return kTree;
+}
+
+bool startsWith(const std::string& text, const std::string& start) {
+  return text.compare(0, start.size(), start) == 0;
+}
+
+std::string describe(const Line& line) {
+  return line.file + ":" + std::to_string(line.number) + ": " + line.text;
+}
+
 }  // namespace steptape::lint

@@ -53,4 +53,12 @@ class SourceTree {
   std::map<std::string, std::vector<Include>> includesByFile_;
 };
 
+/// Returns the sources of the library, the tool and the Python module.
+const SourceTree& library();
+
+bool startsWith(const std::string& text, const std::string& start);
+
+/// Returns where a line is, and its text.
+std::string describe(const Line& line);
+
 }  // namespace steptape::lint
