@@ -175,11 +175,11 @@ venv_torch_dir() {
 # also the two CUDA libraries that its libtorch_cpu.so needs.
 install_libtorch() {
   local version=$1 folder=$2 runtime
-  # Python never imports it, so it need not match this Python. Before 2.2 there are none for 3.12.
+  # Python never imports it, so it need not be compiled, nor match this Python. Before 2.2 there are none for 3.12.
   local python_version=3.12
   if [[ $version =~ ^(1|2\.[01])\. ]]; then python_version=3.11; fi
   local install=("$venv/bin/python3" -m pip install --no-input --python-version "$python_version" --only-binary :all:
-    --target "$folder.part")
+    --no-compile --target "$folder.part")
   rm -rf "$folder" "$folder.part"
   with_progress "installing LibTorch $version into $folder" "${install[@]}" --no-deps "torch==$version" || return 1
   mapfile -t runtime < <(sed -nE \
