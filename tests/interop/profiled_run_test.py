@@ -24,18 +24,21 @@ MILLISECOND = 1000  # in microseconds, HolisticTraceAnalysis's unit
 ROUNDING = 2  # microseconds that it may be off at both ends of a span together
 CLOCKS = 100  # microseconds that the ranks' clocks may be apart
 
-log_dir = None
 summaries = None
+tensorboard = None
+page = None
 
 
 def setUpModule():
-    global log_dir, summaries
+    global summaries, tensorboard, page
     logging.getLogger("hta").setLevel(logging.ERROR)
     log_dir = unittest.enterModuleContext(tempfile.TemporaryDirectory())
     hta_test.folder = os.path.join(log_dir, "run")
     profiled_run.train(hta_test.folder)
     session, = glob.glob(f"{hta_test.folder}/plugins/profile/*")
     summaries = profiled_run.summaries(session)
+    tensorboard = unittest.enterModuleContext(TensorBoard(log_dir))
+    page = unittest.enterModuleContext(Page(1440, 1000))
 
 
 class InHolisticTraceAnalysis(hta_test.HolisticTraceAnalysis):
@@ -97,7 +100,6 @@ class InHolisticTraceAnalysis(hta_test.HolisticTraceAnalysis):
 class InXProf(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        tensorboard = cls.enterClassContext(TensorBoard(log_dir))
         name, = tensorboard.get("plugin/profile/runs")
         cls.run_shown = XProfRun(tensorboard, name)
         cls.hosts = cls.run_shown.hosts()
@@ -156,27 +158,18 @@ class InXProf(unittest.TestCase):
             self.assertGreater(summaries[rank].peak_bytes(), 64 * 784 * 4)  # A batch of images.
 
 
-class PageOfRun(unittest.TestCase):
-    """TensorBoard's pages as they open, without a filter or a click."""
-
-    def open(self, name):
-        tensorboard = self.enterContext(TensorBoard(log_dir))
-        page = self.enterContext(Page(1440, 1000))
-        page.open(f"{tensorboard.url}/#{name}")
-        return page
-
-
-class InTensorBoard(PageOfRun):
+# Its pages as they open, without a filter or a click.
+class InTensorBoard(unittest.TestCase):
     def test_shows_where_the_time_of_a_step_went(self):
-        page = self.open("text")
+        page.open(f"{tensorboard.url}/#text")
         page.wait_for_text("Steps 11 to 13 of rank 0 were recorded.")
         page.wait_for_text("pip install xprof")
         page.wait_for_text("aten::addmm")
 
 
-class PicturesInTensorBoard(PageOfRun):
+class PicturesInTensorBoard(unittest.TestCase):
     def test_draws_where_the_time_of_a_step_went(self):
-        page = self.open("images")
+        page.open(f"{tensorboard.url}/#images")
         for tag in ("flame_graph", "memory_curve", "step_breakdown"):
             page.wait_for_text(f"tag: profile/{tag}")
 

@@ -24,9 +24,7 @@ class Screenshot(PageCase):
         # TensorBoard draws no curve by itself where there are more than forty runs.
         shutil.rmtree(os.path.join(log_dir, "sub_runs"))
         cls.url = cls.enterClassContext(TensorBoard(log_dir)).url
-
-    def setUp(self):
-        self.page = self.enterContext(Page())
+        cls.page = cls.enterClassContext(Page())
 
     def show(self, page, tag):
         screenshot.show(self.page, self.url, page, tag)

@@ -245,8 +245,9 @@ class Tools(unittest.TestCase):
 class Pages(PageCase):
     """The drawn pages. Charts load from a Google server, so they are missing without a network."""
 
-    def setUp(self):
-        self.page = self.enterContext(Page(1400, 1000))
+    @classmethod
+    def setUpClass(cls):
+        cls.page = cls.enterClassContext(Page(1400, 1000))
 
     def show(self, folder, tool, *hosts):
         query = {"run": run_of(folder), "tag": tool, "host": hosts[0], "hosts": ",".join(hosts)}
