@@ -132,7 +132,7 @@ class SameAsTbparse(unittest.TestCase):
 
     def test_lists_the_same_tags(self):
         for run in ("cpp/compatible", "torch/trials"):
-            got, expected = (reader.tags for reader in self.readers(run))
+            got, expected = (reader.tags for reader in self.readers(run, extra_columns=()))
             for kind in ("scalars", "text", "hparams"):
                 self.assertEqual(set(got[kind]), set(expected[kind]))
 
@@ -182,7 +182,7 @@ class SameAsTbparse(unittest.TestCase):
                              [plain((each.wall_time, each.step, each.value)) for each in events])
 
     def test_has_the_same_children(self):
-        got, expected = self.readers("cpp/compatible")
+        got, expected = self.readers("cpp/compatible", extra_columns=())
         self.assertEqual(list(got.children), list(expected.children))
         with self.assertRaises(ValueError):
             got.get_raw_tags()
