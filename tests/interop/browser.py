@@ -143,12 +143,10 @@ class Page(OwnedProcess):
         self.wait_for(f"(e => e && (e.click(), true))(findAll({json.dumps(path)}).find("
                       f"e => textOf(e).trim().replace(/\\s+/g, ' ') === {json.dumps(text)}))", text)
 
-    def double_click(self, path, index=0):
-        x, y, width, height = self.box(path, index)
-        where = {"x": x + width / 2, "y": y + height / 2, "button": "left"}
-        for clicks in (1, 2):
-            for kind in ("mousePressed", "mouseReleased"):
-                self._call("Input.dispatchMouseEvent", type=kind, clickCount=clicks, **where)
+    def double_click(self, path):
+        """Double-clicks the first element at a path, also while it moves."""
+        self.wait_for("(e => e && (e.dispatchEvent(new MouseEvent('dblclick', {bubbles: true})), true))"
+                      f"(findAll({json.dumps(path)})[0])", path)
 
     def screenshot(self, box=None):
         """The page as it looks, or a box (x, y, width, height) of it, as a PNG file's bytes."""

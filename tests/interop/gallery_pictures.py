@@ -70,9 +70,7 @@ class GalleryCamera(Camera):
         scope = ""
         for level in ("ResNet", "/layer1[Sequential]", "/0[Block]", "/residual"):
             scope += level
-            self._page.box(f'g.node[data-name="{scope}"]')
-            screenshot.wait_until_drawn(self._page)  # Until then it moves.
-            self._page.double_click(f'g.node[data-name="{scope}"]')
+            self._page.double_click(f'g.node[data-name="{scope}"] > .nodeshape')
         screenshot.wait_until_drawn(self._page)
         # Removes the red frame of the selected node, and the overview.
         self._page.evaluate("findAll('#svg')[0].dispatchEvent(new MouseEvent('click'))")

@@ -172,8 +172,7 @@ class FigurePages(GalleryCase):
 
 class TorchPages(GalleryCase):
     def expand(self, node):
-        screenshot.wait_until_drawn(self.page)  # Until then it moves.
-        self.page.double_click(f'g.node[data-name="{node}"]')
+        self.page.double_click(f'g.node[data-name="{node}"] > .nodeshape')
 
     def test_graphs_shows_the_module_tree(self):
         self.show_graph("gallery")
