@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 //   mpiexec -n 2 training_program ddp <task> <result> shared|messages
-//   mpiexec -n 3 training_program slow <run> <slow rank> input|forward shared|messages
+//   mpiexec -n 3 training_program slow <folder> <slow rank>
 //   training_program flops
 #include "interop/training_program.h"
 
@@ -20,13 +20,13 @@ int main(int argc, char** argv) {
   try {
     if (command == "ddp" && arguments.size() == 3) {
       steptape::test::trainAsDdp(arguments);
-    } else if (command == "slow" && arguments.size() == 4) {
+    } else if (command == "slow" && arguments.size() == 2) {
       steptape::test::trainWithASlowRank(arguments);
     } else if (command == "flops" && arguments.empty()) {
       steptape::test::countFlops();
     } else {
       std::cerr << "usage: training_program ddp <task> <result> shared|messages\n"
-                   "       training_program slow <run> <slow rank> input|forward shared|messages\n"
+                   "       training_program slow <folder> <slow rank>\n"
                    "       training_program flops\n";
       return 2;
     }

@@ -12,8 +12,8 @@ namespace steptape::test {
 /// Trains a task of ddp_tasks.py like ddp_peer.py. Arguments: <task> <result> shared|messages.
 void trainAsDdp(const std::vector<std::string>& arguments);
 
-/// Trains with Trainer on ranks of which one is slow, for all_ranks_test.py. Arguments: <run> <slow
-/// rank> input|forward shared|messages.
+/// Trains with Trainer on ranks of which one is slow, for all_ranks_test.py: a run for each part in
+/// which it may be slow and each way of the gradients. Arguments: <folder> <slow rank>.
 void trainWithASlowRank(const std::vector<std::string>& arguments);
 
 /// Prints the operations of each model of flop_test.py. No arguments.
