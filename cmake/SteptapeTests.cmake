@@ -66,6 +66,17 @@ if(STEPTAPE_SANITIZE MATCHES undefined)
   target_compile_options(steptape_test_checks INTERFACE -fno-sanitize=null,alignment,vptr)
 endif()
 
+# Options of the configuration of another project on LibTorch, which then uses the headers that SteptapePrecompile.cmake
+# precompiles: half of what it compiles. Where its flags do not fit, the compiler reads the headers themselves.
+set(STEPTAPE_TORCH_HEADERS_OPTIONS)
+if(STEPTAPE_PRECOMPILE_HEADERS AND STEPTAPE_HAVE_TORCH)
+  string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
+  set(header ${PROJECT_BINARY_DIR}/CMakeFiles/steptape_torch_headers.dir/cmake_pch.hxx)
+  file(WRITE ${PROJECT_BINARY_DIR}/torch_headers.cmake
+    "add_compile_options(${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}} -O0 -include \"${header}\")\n")
+  set(STEPTAPE_TORCH_HEADERS_OPTIONS -DCMAKE_PROJECT_INCLUDE=${PROJECT_BINARY_DIR}/torch_headers.cmake)
+endif()
+
 function(steptape_test_program target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMIZED" "" "SOURCES;LINK")
   set(flags steptape_test_flags)
