@@ -11,8 +11,8 @@
 #   Runs the program under mpiexec once per rank count, oversubscribed if needed. Its main() is
 #   tests/ranks/mpi/mpi_test_main.cpp: if one rank fails, the test fails.
 # steptape_discover_job_tests(<name> <label> ...)
-#   Each TEST of a Google Test program that starts jobs of two ranks or more with mpiexec is one ctest. The jobs of
-#   today's wait two thirds of their time, for ranks that do not come: they take no more of a machine than one rank.
+#   Each TEST of a Google Test program that starts jobs of two ranks or more with mpiexec is one ctest. The jobs
+#   wait most of their time, for ranks that do not come, and take no more of a machine than one process.
 # steptape_add_c10d_test(<name> RANKS <n> ... SOURCES ... [LINK ...])
 #   The same for ranks that tests/support/start_ranks.cpp starts, as torchrun does.
 
