@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # steptape_add_test(<name> SOURCES ... [LINK ...] [ONE_PROCESS] [OPTIMIZED]
-#                   [COUNTS_ALLOCATIONS])
+#                   [COUNTS_ALLOCATIONS] [PROCESS_PER_CASE])
 #   A Google Test program. Each TEST is one ctest, named <name>.<Suite>.<Case>.
 #   ONE_PROCESS: the whole program is one ctest. For programs that take longer to start than a test takes
-#   (LibTorch: 0.4 s).
+#   (LibTorch: 0.4 s). So is each program with sanitizers, which take half of the tests' time to start.
+#   PROCESS_PER_CASE: not this one, whose tests leave something behind in their process.
 #   OPTIMIZED: compiles the test's own code optimized, because it takes long.
 #   COUNTS_ALLOCATIONS: replaces operator new with that of tests/support/allocations.h. Builds with sanitizers,
 #   which have their own, omit the program.
@@ -94,7 +95,7 @@ function(steptape_test_program target)
 endfunction()
 
 function(steptape_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "ONE_PROCESS;OPTIMIZED;COUNTS_ALLOCATIONS" "" "SOURCES;LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "ONE_PROCESS;OPTIMIZED;COUNTS_ALLOCATIONS;PROCESS_PER_CASE" "" "SOURCES;LINK")
   if(arg_COUNTS_ALLOCATIONS AND STEPTAPE_SANITIZE)
     return()
   endif()
@@ -112,7 +113,7 @@ function(steptape_add_test name)
   if(arg_COUNTS_ALLOCATIONS)
     list(APPEND properties LABELS slow)
   endif()
-  if(arg_ONE_PROCESS)
+  if(arg_ONE_PROCESS OR (STEPTAPE_SANITIZE AND NOT arg_PROCESS_PER_CASE))
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES ${properties})
   else()
