@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The cost of an event of a trace of a million operators: writeChromeTrace(), compressed and not,
-// compared with zlib at its fastest level on the same text, and with libdeflate if it is installed;
-// writePerfettoTrace() of the same operators compared with it; also memory and file size.
+// and writePerfettoTrace() of the same operators; also memory and file size.
 //
 //   build/release/bin/trace_benchmark
 #include <algorithm>
@@ -22,11 +21,6 @@
 #include "harness.h"
 #include "profile/trace/chrome/chrome_trace.h"
 #include "profile/trace/perfetto/perfetto_trace.h"
-
-#ifdef STEPTAPE_HAVE_LIBDEFLATE
-#include <libdeflate.h>
-#endif
-#include <zlib.h>
 
 namespace {
 
@@ -152,65 +146,11 @@ double perfettoSeconds(const std::string& path, const steptape::Trace& trace, bo
   return benchmark::cpuSeconds() - start;
 }
 
-/// What the deflate streams of zlib cost beyond the text.
-double zlibSeconds(const std::string& text, int level, std::size_t* size) {
-  constexpr int kGzip = 16 + MAX_WBITS;
-  constexpr int kDefaultMemory = 8;
-  z_stream stream = {};
-  deflateInit2(&stream, level, Z_DEFLATED, kGzip, kDefaultMemory, Z_DEFAULT_STRATEGY);
-  std::vector<Bytef> out(std::size_t{1} << 17);
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  const double start = benchmark::cpuSeconds();
-  int result = Z_OK;
-  while (result == Z_OK) {
-    stream.next_out = out.data();
-    stream.avail_out = static_cast<uInt>(out.size());
-    result = deflate(&stream, Z_FINISH);
-  }
-  const double seconds = benchmark::cpuSeconds() - start;
-  *size = stream.total_out;
-  deflateEnd(&stream);
-  return seconds;
-}
-
-#ifdef STEPTAPE_HAVE_LIBDEFLATE
-/// Does the same with libdeflate, which compresses only complete buffers: as gzip members of 1 MiB
-/// of text each, so that it takes as little memory as the writer.
-double libdeflateSeconds(const std::string& text, int level, std::size_t* size) {
-  constexpr std::size_t kMemberBytes = std::size_t{1} << 20;
-  libdeflate_compressor* const compressor = libdeflate_alloc_compressor(level);
-  std::vector<char> out(libdeflate_gzip_compress_bound(compressor, kMemberBytes));
-  *size = 0;
-  const double start = benchmark::cpuSeconds();
-  for (std::size_t begin = 0; begin < text.size(); begin += kMemberBytes) {
-    *size += libdeflate_gzip_compress(compressor, text.data() + begin,
-                                      std::min(kMemberBytes, text.size() - begin), out.data(),
-                                      out.size());
-  }
-  const double seconds = benchmark::cpuSeconds() - start;
-  libdeflate_free_compressor(compressor);
-  return seconds;
-}
-#endif
-
 /// Returns the peak memory of the process, in MiB.
 double peakMemory() {
   rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<double>(usage.ru_maxrss) / 1024;
-}
-
-std::string contentOf(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-benchmark::Costs sum(benchmark::Costs costs, const benchmark::Costs& more) {
-  for (std::size_t i = 0; i < costs.size(); ++i) {
-    costs[i] += more[i];
-  }
-  return costs;
 }
 
 }  // namespace
@@ -230,46 +170,28 @@ int main() {
   const double growth = peakMemory() - before;
 
   writeSeconds(plain, trace, false);
-  const std::string text = contentOf(plain);
-  std::size_t zlibBytes = 0;
   const auto nanos = [events](double seconds) { return seconds * 1e9 / events; };
   std::vector<benchmark::Variant> variants = {
       {"writeChromeTrace(), gzip", [&] { return nanos(writeSeconds(compressed, trace, true)); }},
       {"the same again (A/A)", [&] { return nanos(writeSeconds(compressed, trace, true)); }},
       {"writeChromeTrace(), plain", [&] { return nanos(writeSeconds(plain, trace, false)); }},
-      {"zlib level 1 of the text", [&] { return nanos(zlibSeconds(text, 1, &zlibBytes)); }},
       {"writePerfettoTrace(), gzip",
        [&] { return nanos(perfettoSeconds(compressedPerfetto, trace, true)); }},
       {"writePerfettoTrace(), plain",
        [&] { return nanos(perfettoSeconds(perfetto, trace, false)); }}};
-#ifdef STEPTAPE_HAVE_LIBDEFLATE
-  std::size_t libdeflateBytes = 0;
-  variants.push_back({"libdeflate level 1 of the text",
-                      [&] { return nanos(libdeflateSeconds(text, 1, &libdeflateBytes)); }});
-#endif
   const auto costs = benchmark::takeTurns(variants, kRounds);
   benchmark::printTitle("An event of a Chrome trace, nanoseconds of CPU");
   for (std::size_t i = 0; i < variants.size(); ++i) {
     benchmark::printCosts(variants[i].name, costs[i], "ns");
   }
   benchmark::printControl("gzip / gzip again", benchmark::ratio(costs[0], costs[1]), 0.1);
-  benchmark::printAtLeast("plain text and zlib level 1 / ours",
-                          benchmark::ratio(sum(costs[2], costs[3]), costs[0]), 4);
-  benchmark::printAtMost("Perfetto, gzip / Chrome, gzip", benchmark::ratio(costs[4], costs[0]),
+  benchmark::printAtMost("Perfetto, gzip / Chrome, gzip", benchmark::ratio(costs[3], costs[0]),
                          0.5);
-#ifdef STEPTAPE_HAVE_LIBDEFLATE
-  // Of its time alone, without the text's: if this falls below, libdeflate is to replace ours.
-  benchmark::printAtLeast("libdeflate level 1 / ours", benchmark::ratio(costs[6], costs[0]), 1.5);
-  std::printf("  libdeflate: %.1f bytes for each event\n",
-              static_cast<double>(libdeflateBytes) / events);
-#endif
-  std::printf("  %.0f events: %.1f bytes each, of zlib %.1f, as text %.1f; %.1f MiB of memory\n",
-              events, static_cast<double>(std::filesystem::file_size(compressed)) / events,
-              static_cast<double>(zlibBytes) / events, static_cast<double>(text.size()) / events,
-              growth);
   const auto bytesOf = [](const std::string& path) {
     return static_cast<double>(std::filesystem::file_size(path));
   };
+  std::printf("  %.0f events: %.1f bytes each, as text %.1f; %.1f MiB of memory\n", events,
+              bytesOf(compressed) / events, bytesOf(plain) / events, growth);
   std::printf("  Perfetto: %.1f bytes for each event, %.2f of Chrome's; plain %.1f\n",
               bytesOf(compressedPerfetto) / events,
               bytesOf(compressedPerfetto) / bytesOf(compressed), bytesOf(perfetto) / events);

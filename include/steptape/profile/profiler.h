@@ -105,7 +105,7 @@ struct ProfilerOptions {
   ///     <logDir>/profile/events.out.tfevents...                as in `writer`, unless that is set
   std::string logDir;
   bool chromeTrace = true;     ///< The default format. See writeChromeTrace().
-  bool perfettoTrace = false;  ///< In a third of the bytes, as well. See writePerfettoTrace().
+  bool perfettoTrace = false;  ///< In two fifths of the bytes, as well. See writePerfettoTrace().
   bool xplane = true;          ///< See writeXPlane().
 
   /// If set, each finished window is logged here by writeOpStats() and writeTraceSummary(), with

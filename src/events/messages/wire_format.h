@@ -21,6 +21,16 @@ enum class WireType : std::uint32_t {
   kFixed32 = 5
 };
 
+/// Returns the end of the bytes, of which there are at most kMaxVarint.
+inline char* writeVarint(char* out, std::uint64_t value) {
+  for (; value >= 0x80; value >>= 7) {
+    *out++ = static_cast<char>(value | 0x80);
+  }
+  *out++ = static_cast<char>(value);
+  return out;
+}
+inline constexpr std::size_t kMaxVarint = 10;
+
 inline void appendVarint(std::string* out, std::uint64_t value) {
   for (; value >= 0x80; value >>= 7) {
     out->push_back(static_cast<char>(value | 0x80));

@@ -79,6 +79,21 @@ TEST(PerfettoWriter, WritesTheBytesOfTheFormat) {
           "0a0b500268025a02480240ac02"));
 }
 
+TEST(PerfettoWriter, WritesTheNumbersOfASpanAsArguments) {
+  SampleTrace sample;
+  sample.thread(9, "t");
+  TraceSpan& span = sample.span("a", SpanKind::kOperator, 5, 300);
+  span.sequence = 300;
+  span.flags |= kHasValue;
+  span.value = 0.5;
+  span.correlation = 7;
+  // Names 3 to 6 of the sequence: "Fwd thread id", "Sequence number", "value", "correlation".
+  EXPECT_THAT(hexOf(written({sample.trace()}, false)), HasSubstr("220408032000"
+                                                                 "2205080420ac02"
+                                                                 "220b080529000000000000e03f"
+                                                                 "220408062007"));
+}
+
 TEST(PerfettoWriter, NamesProcessesByTheirRanks) {
   std::vector<Trace> processes(2, trainingTrace().trace());
   for (int rank = 0; rank < 2; ++rank) {

@@ -49,8 +49,8 @@ struct MemoryTexts {
                 kMemoryCategory + "\",\"ph\":\"C\"," + whereText(processId, 0) +
                 ",\"args\":{\"allocated\":") {}
 
-  RepeatedText event;
-  RepeatedText counter;
+  std::string event;
+  std::string counter;
 };
 
 }  // namespace
@@ -74,16 +74,7 @@ ChromeProcessWriter::ChromeProcessWriter(const Trace& trace, std::string name,
       offset_(trace.originNanos - file->baseNanos),
       file_(file),
       text_(text),
-      spans_(trace),
-      sequence_(",\"Sequence number\":"),
-      forwardThread_(",\"Fwd thread id\":"),
-      value_(",\"value\":"),
-      correlation_(",\"correlation\":"),
-      throughput_(std::string(",\"") + kThroughput + "\":"),
-      overlap_(std::string(",\"") + kOverlapOnThread + "\":true"),
-      time_(",\"ts\":"),
-      timeOfAsync_("\",\"ts\":"),
-      duration_(",\"dur\":") {}
+      spans_(trace) {}
 
 void ChromeProcessWriter::write() {
   writeProcessMetadata();
@@ -196,58 +187,58 @@ void ChromeProcessWriter::writeStep(const TraceStep& step) {
   text_->append(kBegin + base::jsonString(kStepPrefix + std::to_string(step.number)) +
                 ",\"cat\":\"" + kUserCategory + "\",\"args\":{\"External id\":");
   text_->appendInteger(++file_->lastSpan);
-  text_->append(&rows_[step.thread].slice);
+  text_->append(rows_[step.thread].slice);
   appendTime(step.start);
-  text_->append(&duration_);
+  text_->append(",\"dur\":");
   text_->appendMicros(step.duration);
 }
 
 void ChromeProcessWriter::writeSpan(const TraceSpan& span, bool isSlice, Row* row) {
   text_->append(spans_.of(span));
-  text_->appendInteger(externalIdOf(span), &spanIds_);
+  text_->appendInteger(externalIdOf(span));
   const SpanKind kind = trace_.names[span.name].kind;
   const bool isBackward = kind == SpanKind::kBackward;
   if (span.sequence >= 0) {
-    text_->append(&sequence_);
-    text_->appendInteger(span.sequence, &sequences_);
+    text_->append(",\"Sequence number\":");
+    text_->appendInteger(span.sequence);
   }
   if (span.sequence >= 0 || (isBackward && span.forwardThread != 0)) {
-    text_->append(&forwardThread_);
+    text_->append(",\"Fwd thread id\":");
     text_->appendInteger(isBackward ? span.forwardThread : 0);
   }
   if ((span.flags & kHasValue) != 0) {
-    text_->append(&value_);
+    text_->append(",\"value\":");
     text_->appendNumber(span.value);
   }
   if (span.correlation != 0) {
-    text_->append(&correlation_);
+    text_->append(",\"correlation\":");
     text_->appendInteger(span.correlation);
     const SpanDetails& details = trace_.details[span.details];
     if (details.bytes > 0 && span.duration > 0 && movesBytes(trace_.names[span.name]) &&
         details.arguments.find(kThroughput) == std::string::npos) {
-      text_->append(&throughput_);
+      text_->append(std::string(",\"") + kThroughput + "\":");
       text_->appendNumber(static_cast<double>(details.bytes) / static_cast<double>(span.duration));
     }
   }
   if (isSlice) {
-    text_->append(&row->slice);
+    text_->append(row->slice);
     appendTime(span.start);
-    text_->append(&duration_);
+    text_->append(",\"dur\":");
     text_->appendMicros(span.duration);
     return;
   }
   if (takesTimeOfThread(span)) {
-    text_->append(&overlap_);
+    text_->append(std::string(",\"") + kOverlapOnThread + "\":true");
   }
   const std::int64_t asyncId = span.correlation != 0 ? ++file_->lastSpan : file_->lastSpan;
-  text_->append(&row->asyncBegin);
+  text_->append(row->asyncBegin);
   text_->appendInteger(asyncId);
-  text_->append(&timeOfAsync_);
+  text_->append("\",\"ts\":");
   appendTime(span.start);
   text_->append(spans_.endOf(span));
-  text_->append(&row->asyncEnd);
+  text_->append(row->asyncEnd);
   text_->appendInteger(asyncId);
-  text_->append(&timeOfAsync_);
+  text_->append("\",\"ts\":");
   appendTime(span.start + span.duration);
 }
 
@@ -274,8 +265,8 @@ std::int64_t ChromeProcessWriter::externalIdOf(const TraceSpan& span) {
   return id;
 }
 
-void ChromeProcessWriter::writeArrow(const TraceLink& link, RepeatedText Row::*begin,
-                                     RepeatedText Row::*end, std::int64_t id) {
+void ChromeProcessWriter::writeArrow(const TraceLink& link, std::string Row::*begin,
+                                     std::string Row::*end, std::int64_t id) {
   const TraceSpan& from = trace_.threads[link.fromThread].spans[link.fromSpan];
   const TraceSpan& to = trace_.threads[link.toThread].spans[link.toSpan];
   if (!isSlice(link.fromThread, from) || !isSlice(link.toThread, to)) {
@@ -284,13 +275,13 @@ void ChromeProcessWriter::writeArrow(const TraceLink& link, RepeatedText Row::*b
   if (to.start < from.start) {
     return;  // by the error of a device's clock
   }
-  text_->append(&(rows_[link.fromThread].*begin));
+  text_->append(rows_[link.fromThread].*begin);
   text_->appendInteger(id);
-  text_->append(&time_);
+  text_->append(",\"ts\":");
   appendTime(from.start);
-  text_->append(&(rows_[link.toThread].*end));
+  text_->append(rows_[link.toThread].*end);
   text_->appendInteger(id);
-  text_->append(&time_);
+  text_->append(",\"ts\":");
   appendTime(to.start);
 }
 
@@ -305,50 +296,44 @@ void ChromeProcessWriter::writeFlows() {
 
 void ChromeProcessWriter::writeMemory() {
   std::map<std::pair<int, int>, MemoryTexts> devices;
-  RepeatedText bytes(",\"Bytes\":");
-  RepeatedText allocated(",\"Total Allocated\":");
-  RepeatedText reserved(",\"Total Reserved\":");
-  RepeatedText reservedCount(",\"reserved\":");
-  RepeatedText endOfCounter("},\"ts\":");
   for (const TraceMemoryEvent& event : trace_.memory) {
     MemoryTexts& device = devices
                               .try_emplace({event.deviceType, event.deviceIndex}, event.deviceType,
                                            event.deviceIndex, processId_)
                               .first->second;
-    text_->append(&device.event);
+    text_->append(device.event);
     text_->appendInteger(static_cast<std::int64_t>(event.address));
-    text_->append(&bytes);
+    text_->append(",\"Bytes\":");
     text_->appendInteger(event.bytes);
-    text_->append(&allocated);
+    text_->append(",\"Total Allocated\":");
     text_->appendInteger(event.totalAllocated);
-    text_->append(&reserved);
+    text_->append(",\"Total Reserved\":");
     text_->appendInteger(event.totalReserved);
-    text_->append(&rows_[event.thread].memory);
+    text_->append(rows_[event.thread].memory);
     appendTime(event.time);
 
-    text_->append(&device.counter);
+    text_->append(device.counter);
     text_->appendInteger(event.totalAllocated);
     if (event.totalReserved != 0) {
-      text_->append(&reservedCount);
+      text_->append(",\"reserved\":");
       text_->appendInteger(event.totalReserved);
     }
-    text_->append(&endOfCounter);
+    text_->append("},\"ts\":");
     appendTime(event.time);
   }
 }
 
 void ChromeProcessWriter::writeCounters() {
-  RepeatedText end("},\"ts\":");
   for (const TraceCounter& counter : trace_.counters) {
-    RepeatedText begin(kBegin + base::jsonString(counter.name) + ",\"ph\":\"C\"," +
-                       whereText(processId_, 0) + ",\"args\":{\"value\":");
+    const std::string begin = kBegin + base::jsonString(counter.name) + ",\"ph\":\"C\"," +
+                              whereText(processId_, 0) + ",\"args\":{\"value\":";
     for (const auto& [time, value] : counter.points) {
       if (!std::isfinite(value)) {
         continue;  // a gap in the curve
       }
-      text_->append(&begin);
+      text_->append(begin);
       text_->appendNumber(value);
-      text_->append(&end);
+      text_->append("},\"ts\":");
       appendTime(time);
     }
   }

@@ -11,9 +11,9 @@
 
 #include "steptape/profile/trace.h"
 
-#include "profile/trace/text/span_texts.h"
-#include "profile/trace/text/trace_text.h"
+#include "profile/trace/chrome/span_texts.h"
 #include "profile/trace/thread_steps.h"
+#include "profile/trace/trace_text.h"
 
 namespace steptape::detail::profile {
 
@@ -29,8 +29,8 @@ struct ChromeFileState {
 
 /// Writes the events of one process.
 ///
-/// The next event closes an event: each starts with the brace that ends the previous one, so that
-/// the brace becomes part of a repeated text. REQUIRES: an open event precedes; leaves one open.
+/// The next event closes an event: each starts with the brace that ends the previous one. REQUIRES:
+/// an open event precedes; leaves one open.
 class ChromeProcessWriter {
  public:
   /// @param name As viewers show it; see fileProcessNames().
@@ -46,14 +46,14 @@ class ChromeProcessWriter {
     /// @param lastArguments Arguments of each span, such as `,"device":0,"stream":7`; may be empty.
     Row(const std::string& where, const std::string& lastArguments);
 
-    RepeatedText slice;
-    RepeatedText asyncBegin;
-    RepeatedText asyncEnd;
-    RepeatedText flowBegin;
-    RepeatedText flowEnd;
-    RepeatedText launchBegin;
-    RepeatedText launchEnd;
-    RepeatedText memory;
+    std::string slice;
+    std::string asyncBegin;
+    std::string asyncEnd;
+    std::string flowBegin;
+    std::string flowEnd;
+    std::string launchBegin;
+    std::string launchEnd;
+    std::string memory;
   };
 
   /// An operator that is open while its thread is written.
@@ -72,7 +72,7 @@ class ChromeProcessWriter {
   void writeSpan(const TraceSpan& span, bool isSlice, Row* row);
   std::int64_t externalIdOf(const TraceSpan& span);
   void writeFlows();
-  void writeArrow(const TraceLink& link, RepeatedText Row::*begin, RepeatedText Row::*end,
+  void writeArrow(const TraceLink& link, std::string Row::*begin, std::string Row::*end,
                   std::int64_t id);
   void writeMemory();
   void writeCounters();
@@ -82,7 +82,7 @@ class ChromeProcessWriter {
   bool isSlice(std::size_t thread, const TraceSpan& span) {
     return (span.flags & kDetached) == 0 && !steps_[thread].areCrossedBy(span);
   }
-  void appendTime(std::int64_t time) { text_->appendMicros(offset_ + time, &times_); }
+  void appendTime(std::int64_t time) { text_->appendMicros(offset_ + time); }
 
   const Trace& trace_;
   const std::string name_;
@@ -91,13 +91,10 @@ class ChromeProcessWriter {
   ChromeFileState* const file_;
   TraceText* const text_;
   SpanTexts spans_;
-  std::vector<ThreadSteps> steps_;  // of each thread
-  std::vector<Row> rows_;           // of each thread
-  RepeatedText sequence_, forwardThread_, value_, correlation_, throughput_, overlap_, time_,
-      timeOfAsync_, duration_;
+  std::vector<ThreadSteps> steps_;                             // of each thread
+  std::vector<Row> rows_;                                      // of each thread
   std::vector<OpenOperator> openOperators_;                    // the outermost first
   std::unordered_map<std::uint32_t, std::int64_t> launchers_;  // "External id" by correlation
-  NumberSeries spanIds_, sequences_, times_;
 };
 
 }  // namespace steptape::detail::profile

@@ -12,8 +12,8 @@
 #include "profile/trace/chrome/chrome_process_writer.h"
 #include "profile/trace/chrome/chrome_trace.h"
 #include "profile/trace/chrome/json_check.h"
-#include "profile/trace/text/trace_text.h"
 #include "profile/trace/trace_file.h"
+#include "profile/trace/trace_text.h"
 
 namespace steptape {
 namespace {

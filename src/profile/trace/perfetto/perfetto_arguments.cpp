@@ -22,13 +22,10 @@ std::string varintField(std::uint32_t field, Number value) {
 
 }  // namespace
 
-std::string PerfettoArguments::named(std::string_view name) {
-  return varintField(annotation::kNameIid,
-                     names_->numberOf(perfetto::interned::kAnnotationNames, name));
-}
-
 void PerfettoArguments::add(std::string_view name, std::string_view value) {
-  events::appendBytesField(event_, perfetto::event::kAnnotation, named(name).append(value));
+  const std::uint64_t number = names_->numberOf(perfetto::interned::kAnnotationNames, name);
+  events::appendBytesField(event_, perfetto::event::kAnnotation,
+                           varintField(annotation::kNameIid, number).append(value));
 }
 
 void PerfettoArguments::addInteger(std::string_view name, std::int64_t value) {
@@ -47,14 +44,6 @@ void PerfettoArguments::addNumber(std::string_view name, double value) {
 
 void PerfettoArguments::addText(std::string_view name, std::string_view text) {
   add(name, varintField(annotation::kTextIid, names_->numberOf(perfetto::interned::kTexts, text)));
-}
-
-void PerfettoArguments::beginInteger(std::string_view name, std::size_t valueBytes) {
-  std::string bytes = named(name);
-  events::appendFieldKey(&bytes, annotation::kInteger, events::WireType::kVarint);
-  events::appendFieldKey(event_, perfetto::event::kAnnotation, events::WireType::kLengthDelimited);
-  events::appendVarint(event_, bytes.size() + valueBytes);
-  *event_ += bytes;
 }
 
 void PerfettoArguments::addName(const TraceName& name) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -25,16 +24,12 @@ class PerfettoArguments {
   void addNumber(std::string_view name, double value);
   void addText(std::string_view name, std::string_view text);
 
-  /// An integer argument up to the integer, a varint of `valueBytes`.
-  void beginInteger(std::string_view name, std::size_t valueBytes);
-
   /// What a name says of all its spans, beyond text and category.
   void addName(const TraceName& name);
   void addDetails(const SpanDetails& details);
 
  private:
   void add(std::string_view name, std::string_view value);
-  std::string named(std::string_view name);
   void addMembers(const std::string& json);
 
   std::string* const event_;

@@ -21,8 +21,6 @@ inline constexpr std::uint32_t kDefaults = 59;
 inline constexpr std::uint32_t kTrackDescriptor = 60;
 inline constexpr std::uint32_t kIsFirstOfSequence = 87;
 
-inline constexpr char kTimestampKey = kTimestamp << 3;  // a varint
-
 // Bits of kSequenceFlags.
 inline constexpr std::uint64_t kStateCleared = 1;
 inline constexpr std::uint64_t kNeedsState = 2;

@@ -2,14 +2,12 @@
 #include "profile/trace/perfetto/perfetto_memory.h"
 
 #include <map>
-#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
 
 #include "events/messages/wire_format.h"
 #include "profile/trace/perfetto/perfetto_arguments.h"
-#include "profile/trace/perfetto/perfetto_event_form.h"
 #include "profile/trace/perfetto/perfetto_format.h"
 #include "profile/trace/perfetto/perfetto_names.h"
 #include "profile/trace/perfetto/perfetto_tracks.h"
@@ -19,15 +17,6 @@ namespace {
 
 namespace event = perfetto::event;
 namespace interned = perfetto::interned;
-
-/// Type, track and begin of the value.
-std::string counterFields(std::uint64_t track) {
-  std::string fields;
-  events::appendVarintField(&fields, event::kType, event::kCounter);
-  events::appendVarintField(&fields, event::kTrack, track);
-  events::appendFieldKey(&fields, event::kCounterValue, events::WireType::kVarint);
-  return fields;
-}
 
 /// Writes the memory events of one process.
 class MemoryWriter {
@@ -50,29 +39,28 @@ class MemoryWriter {
   }
 
  private:
+  /// Their tracks; 0: there is none yet.
   struct Counters {
-    std::optional<PerfettoEventForm> allocated, reserved;
+    std::uint64_t allocated = 0, reserved = 0;
   };
-  /// Thread, type and index of the device, and bytes of the address.
-  using InstantKey = std::tuple<std::size_t, int, int, std::size_t>;
+  /// Thread, and type and index of the device.
+  using InstantKey = std::tuple<std::size_t, int, int>;
 
   void writeInstant(const TraceMemoryEvent& memory) {
-    const VarintBytes address(memory.address);
-    const InstantKey key{memory.thread, memory.deviceType, memory.deviceIndex, address.size()};
-    auto form = instants_.find(key);
-    if (form == instants_.end()) {
-      form = instants_.try_emplace(key, instantFields(memory, address.size()), &sequence_).first;
+    std::string& fields = instants_[{memory.thread, memory.deviceType, memory.deviceIndex}];
+    if (fields.empty()) {
+      fields = instantFields(memory);
     }
-    const VarintBytes bytes(static_cast<std::uint64_t>(memory.bytes));
-    std::string last(address.view());
-    PerfettoArguments(&last, sequence_.names()).beginInteger("Bytes", bytes.size());
-    last += bytes.view();
+    std::string last;
+    PerfettoArguments arguments(&last, sequence_.names());
+    arguments.addInteger("Addr", static_cast<std::int64_t>(memory.address));
+    arguments.addInteger("Bytes", memory.bytes);
     sequence_.writeNewNames();
-    form->second.append(last, origin_ + memory.time);
+    sequence_.appendEvent(fields, origin_ + memory.time, last);
   }
 
   /// All but the address and the bytes.
-  std::string instantFields(const TraceMemoryEvent& memory, std::size_t addressBytes) {
+  std::string instantFields(const TraceMemoryEvent& memory) {
     std::string fields;
     events::appendVarintField(&fields, event::kType, event::kInstant);
     PerfettoNames* const names = sequence_.names();
@@ -84,21 +72,23 @@ class MemoryWriter {
     PerfettoArguments arguments(&fields, names);
     arguments.addInteger("Device Type", memory.deviceType);
     arguments.addInteger("Device Id", memory.deviceIndex);
-    arguments.beginInteger("Addr", addressBytes);
     return fields;
   }
 
   void writeCounter(const TraceMemoryEvent& memory, const char* what, std::int64_t value,
-                    std::optional<PerfettoEventForm>* form) {
-    if (!*form) {
-      const std::uint64_t track = ++file_->lastTrack;
+                    std::uint64_t* track) {
+    if (*track == 0) {
+      *track = ++file_->lastTrack;
       const std::string name =
           "memory of " + deviceName(memory.deviceType, memory.deviceIndex) + what;
-      appendTrackPacket(counterDescriptor(track, processTrack_, name, perfetto::track::kBytes),
+      appendTrackPacket(counterDescriptor(*track, processTrack_, name, perfetto::track::kBytes),
                         sequence_.text());
-      form->emplace(counterFields(track), &sequence_);
     }
-    (*form)->append(VarintBytes(static_cast<std::uint64_t>(value)).view(), origin_ + memory.time);
+    std::string fields;
+    events::appendVarintField(&fields, event::kType, event::kCounter);
+    events::appendVarintField(&fields, event::kTrack, *track);
+    events::appendVarintField(&fields, event::kCounterValue, static_cast<std::uint64_t>(value));
+    sequence_.appendEvent(fields, origin_ + memory.time);
   }
 
   const std::uint64_t processTrack_;
@@ -106,7 +96,7 @@ class MemoryWriter {
   const std::int64_t origin_;
   PerfettoFileState* const file_;
   PerfettoSequence sequence_;
-  std::map<InstantKey, PerfettoEventForm> instants_;
+  std::map<InstantKey, std::string> instants_;        // see instantFields()
   std::map<std::pair<int, int>, Counters> counters_;  // by type and index of the device
 };
 

@@ -7,7 +7,7 @@
 #include "steptape/profile/trace.h"
 
 #include "profile/trace/perfetto/perfetto_sequence.h"
-#include "profile/trace/text/trace_text.h"
+#include "profile/trace/trace_text.h"
 
 namespace steptape::detail::profile {
 

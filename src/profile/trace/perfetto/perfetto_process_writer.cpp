@@ -14,7 +14,6 @@
 #include "events/messages/wire_format.h"
 #include "profile/trace/chrome/chrome_format.h"
 #include "profile/trace/perfetto/perfetto_arguments.h"
-#include "profile/trace/perfetto/perfetto_event_form.h"
 #include "profile/trace/perfetto/perfetto_format.h"
 #include "profile/trace/perfetto/perfetto_memory.h"
 #include "profile/trace/perfetto/perfetto_tracks.h"
@@ -265,14 +264,13 @@ void PerfettoProcessWriter::writeCounters() {
     const std::uint64_t uuid = newTrack();
     PerfettoSequence sequence(uuid, counterDescriptor(uuid, processTrack_, counter.name, 0), file_,
                               text_);
-    PerfettoEventForm form(typeField(event::kCounter), &sequence);
     for (const auto& [time, value] : counter.points) {
       if (!std::isfinite(value)) {
         continue;  // a gap in the curve
       }
-      std::string field;
-      events::appendDoubleField(&field, event::kDoubleCounterValue, value);
-      form.append(field, unixNanos(time));
+      std::string fields = typeField(event::kCounter);
+      events::appendDoubleField(&fields, event::kDoubleCounterValue, value);
+      sequence.appendEvent(fields, unixNanos(time));
     }
   }
 }

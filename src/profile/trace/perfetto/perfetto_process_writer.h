@@ -11,7 +11,7 @@
 
 #include "profile/trace/perfetto/perfetto_sequence.h"
 #include "profile/trace/perfetto/perfetto_slices.h"
-#include "profile/trace/text/trace_text.h"
+#include "profile/trace/trace_text.h"
 
 namespace steptape::detail::profile {
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "profile/trace/perfetto/perfetto_sequence.h"
 
+#include <algorithm>
+
 #include "events/messages/wire_format.h"
 #include "profile/trace/perfetto/perfetto_format.h"
 
@@ -42,6 +44,15 @@ std::string packetDefaults(std::uint64_t trackUuid) {
   return bytes;
 }
 
+/// Two fields, of which the second one has a small number.
+constexpr std::size_t kMaxHead = 3 + events::kMaxVarint;
+
+/// Writes a number or a length. REQUIRES: field < 16.
+char* writeField(char* out, std::uint32_t field, events::WireType type, std::uint64_t number) {
+  *out++ = static_cast<char>(field << 3 | static_cast<std::uint32_t>(type));
+  return events::writeVarint(out, number);
+}
+
 std::string sequencePart(std::uint64_t id, std::uint64_t flags) {
   std::string part;
   events::appendVarintField(&part, packet::kSequenceId, id);
@@ -77,11 +88,29 @@ PerfettoSequence::PerfettoSequence(std::uint64_t track, std::string_view descrip
   appendPerfettoPacket(second, text_);
 }
 
-void PerfettoSequence::appendEvent(std::string_view event, std::int64_t unixNanos) {
-  std::string fields = head_;
-  events::appendBytesField(&fields, packet::kTrackEvent, event);
-  events::appendVarintField(&fields, packet::kTimestamp, advance(unixNanos));
-  appendPerfettoPacket(fields, text_);
+void PerfettoSequence::appendEvent(std::string_view event, std::int64_t unixNanos,
+                                   std::string_view moreFields) {
+  const std::int64_t later = std::max<std::int64_t>(unixNanos - last_, 0);
+  last_ += later;
+  // Written without a copy of the fields, because most of a trace is events.
+  constexpr std::size_t kKey = 1;
+  char time[kKey + events::kMaxVarint];
+  char* const timeEnd = writeField(time, packet::kTimestamp, events::WireType::kVarint,
+                                   static_cast<std::uint64_t>(later));
+  const std::size_t timeBytes = static_cast<std::size_t>(timeEnd - time);
+  const std::size_t eventBytes = event.size() + moreFields.size();
+  const std::size_t packetBytes =
+      head_.size() + kKey + events::varintBytes(eventBytes) + eventBytes + timeBytes;
+
+  char front[2 * sizeof time + kMaxHead];
+  char* out =
+      writeField(front, perfetto::kTracePacket, events::WireType::kLengthDelimited, packetBytes);
+  out = std::copy(head_.begin(), head_.end(), out);
+  out = writeField(out, packet::kTrackEvent, events::WireType::kLengthDelimited, eventBytes);
+  text_->append({front, static_cast<std::size_t>(out - front)});
+  text_->append(event);
+  text_->append(moreFields);
+  text_->append({time, timeBytes});
 }
 
 void PerfettoSequence::writeNames() {

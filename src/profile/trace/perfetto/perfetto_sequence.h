@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "profile/trace/perfetto/perfetto_names.h"
-#include "profile/trace/text/trace_text.h"
+#include "profile/trace/trace_text.h"
 
 namespace steptape::detail::profile {
 
@@ -37,8 +37,10 @@ class PerfettoSequence {
                    TraceText* text);
 
   /// Writes a TrackEvent.
-  /// @param unixNanos Not before that of the previous event.
-  void appendEvent(std::string_view event, std::int64_t unixNanos);
+  /// @param unixNanos  Not before that of the previous event, or it gets the time of that one.
+  /// @param moreFields Follow those of `event`.
+  void appendEvent(std::string_view event, std::int64_t unixNanos,
+                   std::string_view moreFields = "");
 
   /// The names that events of the sequence refer to. Call writeNewNames() after a use and before
   /// the event.
@@ -49,26 +51,14 @@ class PerfettoSequence {
     }
   }
 
-  /// The fields with which each packet of this sequence begins.
-  const std::string& head() const { return head_; }
   TraceText* text() const { return text_; }
 
-  /// How much later than the previous event this one is; 0 if it is earlier.
-  std::uint64_t advance(std::int64_t unixNanos) {
-    const std::int64_t delta = unixNanos - last_;
-    if (delta < 0) {
-      return 0;
-    }
-    last_ = unixNanos;
-    return static_cast<std::uint64_t>(delta);
-  }
-
  private:
-  TraceText* const text_;
   void writeNames();
 
-  std::string head_;
-  std::int64_t last_;
+  TraceText* const text_;
+  std::string head_;   // the fields with which each packet begins
+  std::int64_t last_;  // time of the last event
   PerfettoNames names_;
 };
 

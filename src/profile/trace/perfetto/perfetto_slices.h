@@ -3,14 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <unordered_map>
-#include <vector>
 
 #include "steptape/profile/trace.h"
 
-#include "profile/trace/perfetto/perfetto_event_form.h"
 #include "profile/trace/perfetto/perfetto_sequence.h"
-#include "profile/trace/text/trace_text.h"
 
 namespace steptape::detail::profile {
 
@@ -22,8 +21,8 @@ struct PerfettoFlow {
 
 /// Writes the begins and ends of spans.
 ///
-/// Packets of spans of the same name and details are the same but for times and a few numbers, so
-/// most of a packet is a repeated text.
+/// Spans of the same name and details differ only in times and a few numbers, so most fields are made
+/// once.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class PerfettoSlices {
@@ -36,33 +35,22 @@ class PerfettoSlices {
   void end(std::int64_t time, std::uint64_t track = 0);
 
  private:
-  struct Variant {
-    std::uint32_t key = 0;  // see variantKey()
-    RepeatedText repeated;
-  };
-  struct Entry {
-    std::uint64_t key = 0;  // name and details
-    Entry* next = nullptr;  // what followed last time
-    std::vector<Variant> variants;
-  };
-  /// Fields of one event that are not in its repeated text.
-  struct Numbers;
-
-  RepeatedText* repeatedTextOf(const TraceSpan& span, const Numbers& numbers);
-  Entry* entryOf(std::uint64_t key);
-  RepeatedText makeBegin(const TraceSpan& span, const Numbers& numbers);
+  std::uint64_t numberOf(std::string_view argument, std::uint64_t* known);
+  const std::string& fieldsOf(const TraceSpan& span);
+  std::string makeFields(const TraceSpan& span);
 
   const Trace& trace_;
   const TraceThread& thread_;
   PerfettoSequence* const sequence_;
-  TraceText* const text_;
-  PerfettoEventForm end_;
 
-  std::unordered_map<std::uint64_t, Entry> entries_;
-  std::size_t bytes_ = 0;        // of entries_
-  std::uint64_t valueName_ = 0;  // 0: there has been no value
+  std::unordered_map<std::uint64_t, std::string> fields_;  // by name and details
+  std::size_t bytes_ = 0;                                  // of fields_
+  std::string own_;  // fields of one span alone: keeps its memory
+  // Numbers of the names of arguments; 0: not used yet.
+  std::uint64_t forwardName_ = 0;
+  std::uint64_t sequenceName_ = 0;
+  std::uint64_t valueName_ = 0;
   std::uint64_t correlationName_ = 0;
-  Entry* last_ = nullptr;
 };
 
 }  // namespace steptape::detail::profile

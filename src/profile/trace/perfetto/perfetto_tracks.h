@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "profile/trace/text/trace_text.h"
+#include "profile/trace/trace_text.h"
 
 namespace steptape::detail::profile {
 

@@ -9,8 +9,8 @@
 #include "profile/trace/perfetto/perfetto_process_writer.h"
 #include "profile/trace/perfetto/perfetto_sequence.h"
 #include "profile/trace/perfetto/perfetto_trace.h"
-#include "profile/trace/text/trace_text.h"
 #include "profile/trace/trace_file.h"
+#include "profile/trace/trace_text.h"
 
 namespace steptape {
 namespace {
@@ -56,7 +56,7 @@ Status detail::profile::writePerfettoTrace(const std::string& path,
   if (Status status = file.open(); !status.ok()) {
     return status;
   }
-  TraceText text(&file, options.compress, detail::profile::kPerfettoTraceCode);
+  TraceText text(&file, options.compress);
   writePackets(processes, &text);
   text.finish();
   if (Status status = file.finish(); !status.ok()) {

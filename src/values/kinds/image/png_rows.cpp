@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "values/kinds/image/png_deflater.h"
+#include "base/deflater.h"
 
 namespace steptape::detail::values {
 namespace {
@@ -45,7 +45,8 @@ int strategyFor(double repetition) {
 void compressPngRows(const PngRows& rows, std::string* out) {
   const std::size_t row = rows.bytes + 1;
   PngRowFilter filter(rows);
-  PngDeflater deflater(strategyFor(repetition(rows, &filter)), rows.count * row, out);
+  base::Deflater deflater(base::Deflater::Form::kZlib, strategyFor(repetition(rows, &filter)),
+                          rows.count * row, out);
   // Passes many rows per call to zlib, to amortize the cost of the call.
   constexpr std::size_t kBatchBytes = std::size_t{64} * 1024;
   const std::size_t batchRows = std::min(std::max<std::size_t>(kBatchBytes / row, 1), rows.count);
