@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes each single allocation of logging ranks fail, one after the other, and several in a row: no
+// Makes single allocations of logging ranks fail, one after the other, and several in a row: no
 // rank hangs, no point is wrong, and missing points are reported. A separate program, because it
 // replaces operator new.
 #include <array>
@@ -27,6 +27,7 @@
 #include "events/framing/event_file_name.h"
 #include "metrics/read_back.h"
 #include "support/allocations.h"
+#include "support/sweep.h"
 
 #include <gtest/gtest.h>
 
@@ -40,7 +41,8 @@ double valueOf(std::size_t metric, std::int64_t step) {
   return static_cast<double>(100 * metric) + static_cast<double>(step);
 }
 
-/// One rank's loop, which continues after a call throws.
+/// One rank's loop, which continues after a call throws: std::bad_alloc, or Error if its partner has
+/// failed.
 class LoggingRank {
  public:
   LoggingRank(std::shared_ptr<Communicator> world, std::string logDir,
@@ -49,7 +51,7 @@ class LoggingRank {
 
   void run() {
     std::optional<DistributedWriter> writer;
-    if (!attempt([&] { writer.emplace(logDir_, world_, options_); })) {
+    if (!attempt<Error>([&] { writer.emplace(logDir_, world_, options_); })) {
       return;
     }
     for (std::size_t i = 0; i < kSteps; ++i) {
@@ -57,16 +59,16 @@ class LoggingRank {
       // From the second step on, with metrics that the first step did not have.
       std::bitset<kMetrics> queued;
       for (std::size_t metric = 0; metric < (step == 0 ? 2 : kMetrics); ++metric) {
-        queued[metric] = attempt([&] { addReduced(*writer, metric, step); });
+        queued[metric] = attempt<Error>([&] { addReduced(*writer, metric, step); });
       }
-      if (attempt([&] { writer->reduce(step); })) {
+      if (attempt<Error>([&] { writer->reduce(step); })) {
         logged_[i] = queued;
       } else if (i > 0 && options_.reduceMode == ReduceMode::kNonBlocking) {
         logged_[i - 1].reset();  // it returns the status of the previous step
       }
-      attempt([&] { writer->addTextFromRanks("text", "some words", step); });
+      attempt<Error>([&] { writer->addTextFromRanks("text", "some words", step); });
     }
-    hasClosed_ = attempt([&] { closed_ = writer->close(); });
+    hasClosed_ = attempt<Error>([&] { closed_ = writer->close(); });
     dropped_ = writer->jobWriter().stats().droppedScalars;
   }
 
@@ -111,17 +113,6 @@ class LoggingRank {
     writer.addReduced(tag, valueOf(metric, step), step, options);
   }
 
-  template <typename Call>
-  static bool attempt(const Call& call) {
-    try {
-      call();
-      return true;
-    } catch (const std::bad_alloc&) {
-    } catch (const Error&) {  // on a rank whose partner has failed
-    }
-    return false;
-  }
-
   std::shared_ptr<Communicator> world_;
   std::string logDir_;
   DistributedWriterOptions options_;
@@ -143,7 +134,7 @@ void expectWholeFiles(const std::string& directory) {
 
 struct Sweep {
   std::uint64_t count = 1;  ///< Number of consecutive failures.
-  std::uint64_t step = 1;
+  std::uint64_t oneIn = 4;
   RankPolicy policy = RankPolicy::kRootOnly;
   ReduceMode mode = ReduceMode::kBlocking;
 };
@@ -156,26 +147,20 @@ DistributedWriterOptions optionsOf(const Sweep& sweep) {
   return options;
 }
 
-/// Runs a single rank while `count` allocations from the n-th on fail, for n = 0, step, 2 * step
-/// and so on until none is left to fail.
+/// Runs a single rank while `count` allocations from one on fail, for one in `oneIn` allocations.
 void sweep(const Sweep& sweep) {
-  for (std::uint64_t n = 0;; n += sweep.step) {
+  test::sweep(sweep.oneIn, [&](std::uint64_t n) {
     const testing::TempDir directory;
     LoggingRank rank(std::make_shared<Communicator>(), directory.string() + "/run",
                      optionsOf(sweep));
     std::filesystem::create_directories(directory.string() + "/run");
     FailingAllocations failing(n, sweep.count);
     rank.run();
-    const bool wasTheLast = failing.stop() == 0;
+    const bool hasFailed = failing.stop() > 0;
     expectWholeFiles(directory.string());
     rank.expectNoWrongPointAndNoneMissing(directory.string() + "/run");
-    if (::testing::Test::HasFailure()) {
-      FAIL() << "with the allocations from number " << n << " on";
-    }
-    if (wasTheLast) {
-      return;
-    }
-  }
+    return hasFailed;
+  });
 }
 
 TEST(DistributedWriterOutOfMemory, WritesNoWrongPointWhicheverAllocationFails) {
@@ -183,21 +168,22 @@ TEST(DistributedWriterOutOfMemory, WritesNoWrongPointWhicheverAllocationFails) {
 }
 
 TEST(DistributedWriterOutOfMemory, WritesNoWrongPointUnderAnyPolicy) {
-  sweep({1, 1, RankPolicy::kPerRank});
-  sweep({1, 1, RankPolicy::kReduced});
+  sweep({1, 4, RankPolicy::kPerRank});
+  sweep({1, 4, RankPolicy::kReduced});
 }
 
 TEST(DistributedWriterOutOfMemory, WritesNoWrongPointWithoutBlocking) {
-  sweep({1, 1, RankPolicy::kRootOnly, ReduceMode::kNonBlocking});
+  sweep({1, 4, RankPolicy::kRootOnly, ReduceMode::kNonBlocking});
 }
 
 TEST(DistributedWriterOutOfMemory, WritesNoWrongPointWhileSomeAllocationsFail) {
-  sweep({20, 7});
-  sweep({20, 7, RankPolicy::kPerRank, ReduceMode::kNonBlocking});
+  sweep({20, 28});
+  sweep({20, 28, RankPolicy::kPerRank, ReduceMode::kNonBlocking});
 }
 
 TEST(DistributedWriterOutOfMemory, KeepsNoOtherRankWaiting) {
-  for (std::uint64_t n = 0, failed = 1; failed > 0; ++n) {
+  test::sweep(4, [&](std::uint64_t n) {
+    std::uint64_t failed = 0;
     const testing::TempDir directory;
     const std::string logDir = directory.string() + "/run";
     std::filesystem::create_directories(logDir);
@@ -225,10 +211,8 @@ TEST(DistributedWriterOutOfMemory, KeepsNoOtherRankWaiting) {
         std::chrono::milliseconds(500));
     expectWholeFiles(directory.string());
     root->expectNoWrongPointAndNoneMissing(logDir);
-    if (::testing::Test::HasFailure()) {
-      FAIL() << "with allocation " << n;
-    }
-  }
+    return failed > 0;
+  });
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes each single allocation of a profiled program fail, one after the other, on any thread: the
+// Makes single allocations of a profiled program fail, one after the other, on any thread: the
 // training continues, and each window is written or reported. A separate program, because it
 // replaces operator new.
 #include <atomic>
@@ -16,6 +16,7 @@
 
 #include "profile/trace/chrome/chrome_trace.h"
 #include "support/allocations.h"
+#include "support/sweep.h"
 
 #include <gtest/gtest.h>
 
@@ -32,7 +33,8 @@ void trainStep() {
   STEPTAPE_ZONE("backward");
 }
 
-/// A loop that profiles each step in a separate window.
+/// A loop that profiles each step in a separate window. Its calls throw Error if the operating
+/// system reports lack of memory.
 class ProfiledProgram {
  public:
   explicit ProfiledProgram(const std::string& logDir) {
@@ -49,34 +51,23 @@ class ProfiledProgram {
 
   void run(FailingAllocations* failing) {
     std::optional<Profiler> profiler;
-    attempt([&] { profiler.emplace(options_); });
+    attempt<Error>([&] { profiler.emplace(options_); });
     if (!profiler) {
       return;
     }
     for (int step = 0; step < kSteps; ++step) {
       trainStep();
-      completeSteps_ += attempt([&] { profiler->step(); }) ? 1 : 0;
+      completeSteps_ += attempt<Error>([&] { profiler->step(); }) ? 1 : 0;
     }
-    attempt([&] { profiler->table(); });
-    attempt([&] { static_cast<void>(profiler->flush()); });
-    hasStopped_ = attempt([&] { profiler->stop(); });
+    attempt<Error>([&] { profiler->table(); });
+    attempt<Error>([&] { static_cast<void>(profiler->flush()); });
+    hasStopped_ = attempt<Error>([&] { profiler->stop(); });
     failing
         ->stop();  // its writer's destructor would wait for memory, for WriterOptions::flushTimeout
   }
   bool hasStopped() const { return hasStopped_; }
 
  private:
-  template <typename Call>
-  static bool attempt(const Call& call) {
-    try {
-      call();
-      return true;
-    } catch (const std::bad_alloc&) {
-    } catch (const Error&) {  // if the operating system reports lack of memory
-    }
-    return false;
-  }
-
   std::atomic<int> windows_{0};
   std::atomic<int> reports_{0};
   int completeSteps_ = 0;
@@ -97,29 +88,22 @@ void expectWholeFiles(const std::string& directory) {
   }
 }
 
-void sweep(std::uint64_t count, std::uint64_t step) {
-  for (std::uint64_t n = 0;; n += step) {
+void sweep(std::uint64_t count, std::uint64_t oneIn) {
+  test::sweep(oneIn, [&](std::uint64_t n) {
     const testing::TempDir directory;
     ProfiledProgram program(directory.string() + "/run");
     fs::create_directories(directory.string() + "/run");
     FailingAllocations failing(n, count);
     program.run(&failing);
-    const bool wasTheLast = failing.stop() == 0;
+    const bool hasFailed = failing.stop() > 0;
     if (program.completeSteps() == kSteps && program.hasStopped()) {
       EXPECT_TRUE(program.windows() >= kSteps || program.reports() > 0)
           << program.windows() << " windows";
     }
     expectWholeFiles(directory.string());
-    if (wasTheLast) {
-      EXPECT_EQ(program.reports(), 0);
-    }
-    if (::testing::Test::HasFailure()) {
-      FAIL() << "with allocation " << n;
-    }
-    if (wasTheLast) {
-      return;
-    }
-  }
+    EXPECT_TRUE(hasFailed || program.reports() == 0);
+    return hasFailed;
+  });
 }
 
 TEST(ProfilerOutOfMemory, WritesOrReportsEachWindowWhicheverAllocationFails) {

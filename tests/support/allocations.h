@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 
 // Counts the allocations of a test program, and makes allocations fail. A program with
 // allocations.cpp among its sources uses its operator new. Sanitizers have their own, so such
@@ -36,5 +37,19 @@ class FailingAllocations {
   /// @return how many have failed.
   std::uint64_t stop();
 };
+
+struct NoError {};
+
+/// Returns whether `call` returns; not if memory runs out in it, or if it throws an `Accepted`.
+template <typename Accepted = NoError, typename Call>
+bool attempt(const Call& call) {
+  try {
+    call();
+    return true;
+  } catch (const std::bad_alloc&) {
+  } catch (const Accepted&) {
+  }
+  return false;
+}
 
 }  // namespace steptape

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "support/allocations.h"
+#include "support/sweep.h"
 #include "tools/steptape/app.h"
 #include "tools/steptape/exit_code.h"
 #include "tools/trace_fixture.h"
@@ -83,28 +84,26 @@ class ToolOutOfMemory : public TraceFixture {
     return WEXITSTATUS(status);
   }
 
-  /// Every allocation of the command fails once. Of the earlier ones, which build the parser of the
-  /// command line and are the same for all commands, one in `parserStep` fails.
-  void sweep(std::vector<const char*> arguments, std::uint64_t parserStep = 97,
+  /// One in four allocations of the command fails once. Of the earlier ones, which build the parser
+  /// of the command line and are the same for all commands, one in `oneInOfParser` fails.
+  void sweep(std::vector<const char*> arguments, std::uint64_t oneInOfParser = 388,
              bool comparesOutput = true) {
     arguments.insert(arguments.begin(), "steptape");
     const std::uint64_t ofParser = allocationsOf({"steptape", "--version"});
     const int exitCode = runTool(arguments);
     const std::string output = contentOf("stdout");
-    for (std::uint64_t n = 0;; n += n < ofParser ? parserStep : 1) {
+    const auto oneIn = [&](std::uint64_t n) { return n < ofParser ? oneInOfParser : 4; };
+    test::sweep(oneIn, [&](std::uint64_t n) {
       const int code = runTool(arguments, n);
       const std::string error = contentOf("stderr");
       const bool isWhole = !comparesOutput || contentOf("stdout") == output;
       if (code != exitCode || !isWhole) {
-        ASSERT_EQ(code, tools::kExitProblem) << "with allocation " << n << ": " << error;
-        ASSERT_THAT(error, ::testing::EndsWith("steptape: out of memory\n"))
-            << "with allocation " << n;
+        EXPECT_EQ(code, tools::kExitProblem) << error;
+        EXPECT_THAT(error, ::testing::EndsWith("steptape: out of memory\n"));
       }
-      if (!run_->hasFailed) {
-        ASSERT_EQ(code, exitCode);
-        return;
-      }
-    }
+      EXPECT_TRUE(run_->hasFailed || code == exitCode) << code;
+      return run_->hasFailed;
+    });
   }
 
  private:
@@ -124,7 +123,7 @@ class ToolOutOfMemory : public TraceFixture {
 };
 
 TEST_F(ToolOutOfMemory, EndsInspectWithALineAndOne) {
-  sweep({"inspect", "runs"}, 1);
+  sweep({"inspect", "runs"}, 4);
 }
 TEST_F(ToolOutOfMemory, EndsInspectOfJsonWithALineAndOne) {
   sweep({"inspect", "runs", "--json"});
@@ -158,7 +157,7 @@ TEST_F(ToolOutOfMemory, EndsMergeTracesWithALineAndOne) {
 }
 TEST_F(ToolOutOfMemory, EndsHelpWithALineAndOne) {
   // CLI11 joins the choices of an option with a stream, which reports no error if it ends early.
-  sweep({"completion", "bash"}, 499, /*comparesOutput=*/false);
+  sweep({"completion", "bash"}, 1996, /*comparesOutput=*/false);
 }
 
 TEST_F(ToolOutOfMemory, EndsWithALineAndOneInsideNoexceptFunctions) {

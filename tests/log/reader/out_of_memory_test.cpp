@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes each single allocation of a reader fail, one after the other, on any thread: update()
-// throws or copes, and reads everything the next time. A separate program, because it replaces
-// operator new.
+// Makes single allocations of a reader fail, one after the other, on any thread: update() throws or
+// copes, and reads everything the next time. A separate program, because it replaces operator new.
 #include <cstdint>
 #include <new>
 #include <optional>
@@ -12,6 +11,7 @@
 
 #include "log/reader/run_fixture.h"
 #include "support/allocations.h"
+#include "support/sweep.h"
 
 #include <gmock/gmock.h>
 
@@ -70,9 +70,10 @@ class ReaderOutOfMemory : public RunFixture {
     return records.take();
   }
 
-  /// `make()` returns a reader. Of the n-th allocation on, `count` fail.
+  /// `make()` returns a reader. For one in `oneIn` allocations, it and the next ones, `count`
+  /// together, fail.
   template <typename Make>
-  void sweep(const Make& make, std::uint64_t step, std::uint64_t count = 1) {
+  void expectTheSame(const Make& make, std::uint64_t oneIn, std::uint64_t count = 1) {
     Summed expected;
     {
       auto reader = make();
@@ -80,42 +81,36 @@ class ReaderOutOfMemory : public RunFixture {
       expected = sumOf(reader);
       ASSERT_GT(expected.points, 0U);
     }
-    for (std::uint64_t n = 0;; n += step) {
-      bool hasThrown = false;
+    test::sweep(oneIn, [&](std::uint64_t n) {
       FailingAllocations failing(n, count);
       try {
         auto reader = make();
-        try {
-          reader.update();
-        } catch (const std::bad_alloc&) {
-          hasThrown = true;
-        }
-        if (failing.stop() == 0) {
-          return;
-        }
-        if (hasThrown) {
+        const bool isRead = attempt([&] { reader.update(); });
+        const bool hasFailed = failing.stop() > 0;
+        if (!isRead) {
           reader.update();
         }
-        ASSERT_EQ(sumOf(reader), expected) << "with allocation " << n;
+        EXPECT_EQ(sumOf(reader), expected);
+        return hasFailed;
       } catch (const std::bad_alloc&) {
-        // There was no reader.
+        return true;  // there was no reader
       }
-    }
+    });
   }
 };
 
 TEST_F(ReaderOutOfMemory, ReadsARunTheNextTime) {
   writeBytes("events.out.tfevents.1", eventsOf(50));
   writeBytes("events.out.tfevents.2", eventsOf(50));
-  sweep([&] { return readerOf(); }, 1);
-  sweep([&] { return readerOf(); }, 3, 20);
+  expectTheSame([&] { return readerOf(); }, 4);
+  expectTheSame([&] { return readerOf(); }, 12, 20);
 }
 
 TEST_F(ReaderOutOfMemory, ReadsALargeRunOnSeveralThreadsTheNextTime) {
   writeBytes("events.out.tfevents.1", eventsOf(130'000));
   RunReaderOptions options;
   options.threads = 3;
-  sweep([&] { return readerOf(options); }, 17);
+  expectTheSame([&] { return readerOf(options); }, 68);
 }
 
 TEST_F(ReaderOutOfMemory, ReadsTheRunsOfADirectoryOnSeveralThreadsTheNextTime) {
@@ -124,8 +119,8 @@ TEST_F(ReaderOutOfMemory, ReadsTheRunsOfADirectoryOnSeveralThreadsTheNextTime) {
   }
   RunReaderOptions options;
   options.threads = 3;
-  sweep([&] { return LogDir(root_, options); }, 1);
-  sweep([&] { return LogDir(root_, options); }, 3, 20);
+  expectTheSame([&] { return LogDir(root_, options); }, 4);
+  expectTheSame([&] { return LogDir(root_, options); }, 12, 20);
 }
 
 }  // namespace

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Processes that are killed at one of their system calls, at each of them in turn: while a writer
-// starts, ends, fills its files or replaces its log, and while it recovers what another one left.
+// Processes that are killed at one of their system calls, at each of them in turn or a sample of
+// them: while a writer starts, ends, fills its files or replaces its log, and while it recovers what
+// another one left.
 // Every scalar whose call had returned is then in the run, once and in order, and nothing stays in
 // the folder of the black boxes.
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <new>
@@ -22,6 +21,7 @@
 #include "log/writer/faulty_file_system.h"
 #include "log/writer/killed_run.h"
 #include "log/writer/recovery.h"
+#include "support/sweep.h"
 #include "support/traced_child.h"
 
 #include <gtest/gtest.h>
@@ -43,54 +43,45 @@ class KillAtEachCallTest : public KilledRunTest {
  protected:
   /// Returns whether a process is killed at a stop. By default, before each call that may change
   /// what outlives it: another kill would find what one of these finds, except for stores into
-  /// shared memory. At every stop if STEPTAPE_KILLS is set.
+  /// shared memory. Every night at every stop.
   static bool counts(const test::CallStop& call) {
-    static const bool kAll = std::getenv("STEPTAPE_KILLS") != nullptr;
-    return kAll || call.number == test::CallStop::kUnknown ||
+    return test::takesEveryCase() || call.number == test::CallStop::kUnknown ||
            (call.isEntry && !test::changesNothingOutside(call));
   }
 
-  /// Kills `body` at its first stop, at its second one, …, until it ends before that. Before each,
-  /// `prepare` runs in a child of its own; after each, `expect` looks at what is left.
+  /// Kills `body` at its first stop, at one of the next ones, …, until it ends before that. Before
+  /// each, `prepare` runs; after each, and after `mend`, the next writer finds everything.
   ///
-  /// @return the number of kills; 0 without the right to trace.
-  std::size_t killAtEachStop(const std::function<void()>& prepare,
-                             const std::function<void()>& body,
-                             const std::function<void(std::size_t stop)>& expect) {
-    std::size_t kills = 0;
-    while (true) {
+  /// @param least The number of stops that `body` must exceed, or it is not what it was.
+  void killAtEachStop(
+      const std::function<void()>& body, std::size_t least,
+      const std::function<void()>& prepare = [] {},
+      const std::function<void(std::size_t stop)>& mend = [](std::size_t) {}) {
+    bool isRefused = false;
+    const std::size_t stops = test::sweep(4, [&](std::size_t stop) {
       std::filesystem::remove_all(run());
       for (const auto& file : std::filesystem::directory_iterator(boxes_.folder())) {
         std::filesystem::remove(file.path());
       }
       new (&*noted_) Noted{};
       prepare();
-      const test::TracedEnd end = test::runAndKillAtStop(kills, noted_->isCounting, counts, body);
-      if (end.isRefused) {
-        return 0;
+      const test::TracedEnd end = test::runAndKillAtStop(stop, noted_->isCounting, counts, body);
+      isRefused = end.isRefused;
+      if (isRefused) {
+        return false;
       }
-      SCOPED_TRACE("stop " + std::to_string(kills));
-      expect(kills);
-      if (!end.isKilled) {
-        EXPECT_EQ(end.status, 0);
-        std::printf("%zu kills\n", kills);
-        return kills;
-      }
-      ++kills;
-      if (HasFailure()) {
-        return kills;
-      }
+      mend(stop);
+      expectNextWriterFindsEverything();
+      EXPECT_TRUE(end.isKilled || end.status == 0) << end.status;
+      return end.isKilled;
+    });
+    if (isRefused) {
+      GTEST_SKIP() << "the operating system does not let a process trace its children: nothing was "
+                      "killed";
     }
+    EXPECT_GT(stops, least);
   }
 };
-
-void nothing() {}
-
-#define SKIP_WITHOUT_TRACING(kills)                                                    \
-  if ((kills) == 0) {                                                                  \
-    GTEST_SKIP() << "the operating system does not let a process trace its children: " \
-                    "nothing was killed";                                              \
-  }
 
 TEST_F(KillAtEachCallTest, OfAStartLosesNothing) {
   const auto start = [this] {
@@ -102,10 +93,7 @@ TEST_F(KillAtEachCallTest, OfAStartLosesNothing) {
     addLoss(&writer, 1);
     _exit(0);
   };
-  const std::size_t kills =
-      killAtEachStop(nothing, start, [this](std::size_t) { expectNextWriterFindsEverything(); });
-  SKIP_WITHOUT_TRACING(kills);
-  EXPECT_GT(kills, 30U);
+  killAtEachStop(start, 30);
 }
 
 TEST_F(KillAtEachCallTest, OfAnEndLosesNothing) {
@@ -122,10 +110,7 @@ TEST_F(KillAtEachCallTest, OfAnEndLosesNothing) {
       _exit(2);
     }
   };
-  const std::size_t kills =
-      killAtEachStop(nothing, end, [this](std::size_t) { expectNextWriterFindsEverything(); });
-  SKIP_WITHOUT_TRACING(kills);
-  EXPECT_GT(kills, 25U);
+  killAtEachStop(end, 25);
 }
 
 TEST_F(KillAtEachCallTest, BetweenFilesLosesNothing) {
@@ -144,10 +129,7 @@ TEST_F(KillAtEachCallTest, BetweenFilesLosesNothing) {
     addLoss(&writer, 2);
     addBoth(&writer, 1);
   };
-  const std::size_t kills =
-      killAtEachStop(nothing, rotate, [this](std::size_t) { expectNextWriterFindsEverything(); });
-  SKIP_WITHOUT_TRACING(kills);
-  EXPECT_GT(kills, 50U);
+  killAtEachStop(rotate, 50);
 }
 
 /// A thread logs so much that the file is written at once, from the ring, in writes of several
@@ -169,10 +151,7 @@ TEST_F(KillAtEachCallTest, OfABusyWriterLosesNothing) {
     waitForScalars(writer, kScalars);
     _exit(0);
   };
-  const std::size_t kills =
-      killAtEachStop(nothing, log, [this](std::size_t) { expectNextWriterFindsEverything(); });
-  SKIP_WITHOUT_TRACING(kills);
-  EXPECT_GT(kills, 15U);
+  killAtEachStop(log, 15);
 }
 
 TEST_F(KillAtEachCallTest, WhileTheLogIsReplacedLosesNothing) {
@@ -189,10 +168,7 @@ TEST_F(KillAtEachCallTest, WhileTheLogIsReplacedLosesNothing) {
     waitForScalars(writer, kScalars + 1);
     _exit(0);
   };
-  const std::size_t kills =
-      killAtEachStop(nothing, replace, [this](std::size_t) { expectNextWriterFindsEverything(); });
-  SKIP_WITHOUT_TRACING(kills);
-  EXPECT_GT(kills, 8U);
+  killAtEachStop(replace, 8);
 }
 
 TEST_F(KillAtEachCallTest, OfARecoveryIsMendedByTheNextOne) {
@@ -201,11 +177,7 @@ TEST_F(KillAtEachCallTest, OfARecoveryIsMendedByTheNextOne) {
     recoverRuns({run()});
     _exit(0);
   };
-  const std::size_t kills =
-      killAtEachStop([this] { leaveADeadWriter(); }, recover,
-                     [this](std::size_t) { expectNextWriterFindsEverything(); });
-  SKIP_WITHOUT_TRACING(kills);
-  EXPECT_GT(kills, 25U);
+  killAtEachStop(recover, 25, [this] { leaveADeadWriter(); });
 }
 
 TEST_F(KillAtEachCallTest, OfTwoRecoveriesIsMendedByTheThird) {
@@ -216,15 +188,12 @@ TEST_F(KillAtEachCallTest, OfTwoRecoveriesIsMendedByTheThird) {
     recoverRuns(options);
     _exit(0);
   };
-  const std::size_t kills =
-      killAtEachStop([this] { leaveADeadWriter(); }, recover,
-                     [&](std::size_t stop) {
-                       noted_->isCounting = false;
-                       test::runAndKillAtStop(stop * 5 % 37, noted_->isCounting, counts, recover);
-                       expectNextWriterFindsEverything();
-                     });
-  SKIP_WITHOUT_TRACING(kills);
-  EXPECT_GT(kills, 25U);
+  killAtEachStop(
+      recover, 25, [this] { leaveADeadWriter(); },
+      [&](std::size_t stop) {
+        noted_->isCounting = false;
+        test::runAndKillAtStop(stop * 5 % 37, noted_->isCounting, counts, recover);
+      });
 }
 
 TEST_F(KillAtEachCallTest, OfAWriterThatRecoversLosesNeitherItsScalarsNorTheOthers) {
@@ -233,11 +202,7 @@ TEST_F(KillAtEachCallTest, OfAWriterThatRecoversLosesNeitherItsScalarsNorTheOthe
     SummaryWriter writer(run(), lazy());
     addLoss(&writer, 2);
   };
-  const std::size_t kills =
-      killAtEachStop([this] { leaveADeadWriter(); }, next,
-                     [this](std::size_t) { expectNextWriterFindsEverything(); });
-  SKIP_WITHOUT_TRACING(kills);
-  EXPECT_GT(kills, 60U);
+  killAtEachStop(next, 60, [this] { leaveADeadWriter(); });
 }
 
 }  // namespace

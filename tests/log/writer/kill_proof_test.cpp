@@ -39,6 +39,7 @@
 #include "process/blackbox/state_page.h"
 #include "support/own_black_boxes.h"
 #include "support/small_disk.h"
+#include "support/sweep.h"
 
 #include <gmock/gmock.h>
 
@@ -639,8 +640,7 @@ void logUntilKilled(const std::string& run, Taken* taken, int kind) {
 }
 
 TEST_F(KillProofTest, NothingTakenIsLostOrComesTwiceWhenProcessesAreKilledAtRandomMoments) {
-  const char* const wanted = std::getenv("STEPTAPE_KILLS");
-  const int kills = wanted != nullptr ? std::atoi(wanted) : 30;
+  const int kills = test::takesEveryCase() ? 300 : 30;
   std::mt19937 random(20'261'125);
   std::uint64_t values = 0;
   for (int i = 0; i < kills; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes each single allocation of a logging program fail, one after the other, and several in a
+// Makes single allocations of a logging program fail, one after the other, and several in a
 // row: each file stays intact, and missing points are counted. A separate program, because it
 // replaces operator new.
 #include <array>
@@ -20,6 +20,7 @@
 #include "log/writer/deferred_scalars.h"
 #include "log/writer/run_contents.h"
 #include "support/allocations.h"
+#include "support/sweep.h"
 
 #include <gmock/gmock.h>
 
@@ -119,16 +120,6 @@ class LoggingProgram {
   const WriterStats& stats() const { return stats_; }
 
  private:
-  template <typename Call>
-  static bool attempt(const Call& call) {
-    try {
-      call();
-      return true;
-    } catch (const std::bad_alloc&) {
-      return false;
-    }
-  }
-
   const std::string directory_;
   Reports reports_;
   WriterOptions options_;
@@ -257,11 +248,10 @@ void logIntoSeveralFiles(LoggingProgram& program) {
 
 using Body = std::function<void(LoggingProgram&)>;
 
-/// Runs `body` while `count` allocations from the n-th on fail, for n = 0, step, 2 * step ... until
-/// none is left to fail.
-void sweep(const Body& body, std::uint64_t count, std::uint64_t step,
+/// Runs `body` while `count` allocations from one on fail, for one in `oneIn` allocations.
+void sweep(const Body& body, std::uint64_t count, std::uint64_t oneIn,
            const std::function<void(WriterOptions&)>& change = {}) {
-  for (std::uint64_t n = 0;; n += step) {
+  test::sweep(oneIn, [&](std::uint64_t n) {
     const testing::TempDir directory;
     LoggingProgram program(directory.string());
     if (change) {
@@ -275,51 +265,46 @@ void sweep(const Body& body, std::uint64_t count, std::uint64_t step,
       }
       program.close();
     }
-    const bool wasTheLast = failing.stop() == 0;
+    const bool hasFailed = failing.stop() > 0;
     program.expectAllIsThereOrCounted();
-    if (::testing::Test::HasFailure()) {
-      FAIL() << "with the allocations from number " << n << " on";
-    }
-    if (wasTheLast) {
-      return;
-    }
-  }
+    return hasFailed;
+  });
 }
 
 TEST(OutOfMemory, LosesNoScalarThatIsNotCountedWhicheverAllocationFails) {
-  sweep(logScalars, 1, 1);
+  sweep(logScalars, 1, 4);
 }
 
 TEST(OutOfMemory, LosesNoScalarThatIsNotCountedWhileAFewAllocationsFail) {
-  sweep(logScalars, 25, 7);
+  sweep(logScalars, 25, 28);
 }
 
 TEST(OutOfMemory, LosesNoScalarThatIsNotCountedWhileAllAllocationsFail) {
-  sweep(logScalars, FailingAllocations::kUntilTheEnd, 5);
+  sweep(logScalars, FailingAllocations::kUntilTheEnd, 20);
 }
 
 TEST(OutOfMemory, LosesNoScalarOfAnotherThreadThatIsNotCounted) {
-  sweep(logScalarsOfThreads, 1, 1);
+  sweep(logScalarsOfThreads, 1, 4);
 }
 
 TEST(OutOfMemory, LosesNoValueThatIsNotCountedWhicheverAllocationFails) {
-  sweep(logValues, 1, 1);
+  sweep(logValues, 1, 4);
 }
 
 TEST(OutOfMemory, LosesNoValueThatIsNotCountedWhileAllAllocationsFail) {
-  sweep(logValues, FailingAllocations::kUntilTheEnd, 11);
+  sweep(logValues, FailingAllocations::kUntilTheEnd, 44);
 }
 
 TEST(OutOfMemory, EndsASessionOfHyperparametersOrCountsIt) {
-  sweep(logHparams, 1, 1);
+  sweep(logHparams, 1, 4);
 }
 
 TEST(OutOfMemory, ResumesFromACheckpointOrCountsTheFailure) {
-  sweep(logWithAResume, 1, 1);
+  sweep(logWithAResume, 1, 4);
 }
 
 TEST(OutOfMemory, DescribesTagsInEachOfSeveralFiles) {
-  sweep(logIntoSeveralFiles, 1, 1, [](WriterOptions& options) { options.maxFileBytes = 1; });
+  sweep(logIntoSeveralFiles, 1, 4, [](WriterOptions& options) { options.maxFileBytes = 1; });
 }
 
 TEST(OutOfMemory, DropsWhatAClosedWriterCannotKeepInTheBackground) {
@@ -357,7 +342,7 @@ TEST(OutOfMemory, IsReportedThoughTheReportThrows) {
   program.options().onError = [](const Status&) { throw std::bad_alloc(); };
   ASSERT_TRUE(program.open());
   program.log(1, 0, [&] { program.writer().addScalar("scalar/a", 1, 5); });
-  program.log(1, 0, [&] { program.writer().addScalar("scalar/a", 1, 3); });  // a step back
+  program.log(1, 0, [&] { program.writer().addScalar("scalar/a", 1, 4); });  // a step back
   program.close();
   program.expectAllIsThereOrCounted();
 }
@@ -372,28 +357,23 @@ TEST(OutOfMemory, LeavesAnExportOfScalarsCompleteOrAbsent) {
   ASSERT_TRUE(writer.exportScalarsToJson(directory.string() + "/expected").ok());
   const std::uintmax_t expectedBytes = std::filesystem::file_size(directory.string() + "/expected");
   const std::string path = directory.string() + "/scalars";
-  for (std::uint64_t n = 0;; ++n) {
+  test::sweep(4, [&](std::uint64_t n) {
     bool hasSucceeded = false;
     FailingAllocations failing(n);
-    try {
-      hasSucceeded = writer.exportScalarsToJson(path).ok();
-    } catch (const std::bad_alloc&) {
-    }
-    const bool wasTheLast = failing.stop() == 0;
+    attempt([&] { hasSucceeded = writer.exportScalarsToJson(path).ok(); });
+    const bool hasFailed = failing.stop() > 0;
     const bool isThere = std::filesystem::exists(path);
-    ASSERT_TRUE(isThere || !hasSucceeded) << n;
-    ASSERT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}),
+    EXPECT_TRUE(isThere || !hasSucceeded);
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}),
               isThere ? 3 : 2)
-        << "a temporary file is left of " << n;
+        << "a temporary file is left";
     if (isThere) {
-      ASSERT_EQ(std::filesystem::file_size(path), expectedBytes) << n;
+      EXPECT_EQ(std::filesystem::file_size(path), expectedBytes);
       std::filesystem::remove(path);
     }
-    if (wasTheLast) {
-      ASSERT_TRUE(hasSucceeded);
-      return;
-    }
-  }
+    EXPECT_TRUE(hasFailed || hasSucceeded);
+    return hasFailed;
+  });
 }
 
 }  // namespace

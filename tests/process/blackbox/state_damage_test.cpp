@@ -11,6 +11,7 @@
 #include "process/blackbox/state_child.h"
 #include "process/blackbox/state_layout.h"
 #include "process/blackbox/state_page.h"
+#include "support/sweep.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -62,15 +63,18 @@ TEST_F(StateDamageTest, EveryTruncationOfASectionIsAnError) {
 TEST_F(StateDamageTest, EveryFlippedBitOfTheTableGivesAnErrorOrAState) {
   const std::string bytes = realFile();
   int accepted = 0;
+  int tried = 0;
   const std::size_t used = 8 + state_layout::kSections * sizeof(state_layout::Table::Section);
-  for (std::size_t bit = 0; bit < used * 8; ++bit) {
+  test::SampleSteps steps;
+  for (std::size_t bit = 0; bit < used * 8; bit += steps.next(3)) {
+    ++tried;
     std::string damaged = bytes;
     char& byte = damaged[state_layout::kTableOffset + bit / 8];
     byte = static_cast<char>(byte ^ (1 << bit % 8));
     RankState state;
     accepted += decodeRankState(damaged, &state).ok() ? 1 : 0;
   }
-  EXPECT_LT(accepted, static_cast<int>(used * 8) / 2) << "most damage of the table is noticed";
+  EXPECT_LT(accepted, tried / 2) << "most damage of the table is noticed";
 }
 
 TEST_F(StateDamageTest, RandomWordsGiveAState) {
