@@ -5,10 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/little_endian.h"
-#include "events/framing/masked_crc32c.h"
-#include "events/framing/record_buffer.h"
-#include "events/framing/record_format.h"
+#include "events/framing/record_bytes.h"
 #include "fuzz/fuzz_input.h"
 
 namespace steptape {
@@ -21,21 +18,6 @@ struct FuzzFile {
   std::vector<std::pair<std::size_t, std::size_t>> records;
 };
 
-inline std::string framedRecord(std::string_view payload) {
-  detail::events::RecordBuffer buffer;
-  buffer.append(payload);
-  return buffer.take();
-}
-
-/// Returns a header with a valid checksum for any length.
-inline std::string lyingHeader(std::uint64_t length) {
-  std::string bytes(detail::events::kHeaderBytes, '\0');
-  detail::base::storeLittleEndian64(bytes.data(), length);
-  detail::base::storeLittleEndian32(bytes.data() + 8,
-                                    detail::events::maskedCrc32c({bytes.data(), 8}).value());
-  return bytes;
-}
-
 /// @param takePayload Makes a record's payload from the case's bytes.
 template <typename TakePayload>
 FuzzFile takeFile(FuzzInput* input, TakePayload takePayload) {
@@ -46,21 +28,21 @@ FuzzFile takeFile(FuzzInput* input, TakePayload takePayload) {
         file.bytes += input->text();
         break;
       case 1: {
-        const std::string record = framedRecord(takePayload(input));
+        const std::string record = recordOf(takePayload(input));
         file.bytes += record.substr(0, input->byte() % record.size());
         break;
       }
       case 2:
-        file.bytes += lyingHeader(input->byte());
+        file.bytes += headerOf(input->byte());
         break;
       case 3:
-        file.bytes += lyingHeader(static_cast<std::uint64_t>(input->integer()));
+        file.bytes += headerOf(static_cast<std::uint64_t>(input->integer()));
         break;
       case 4:
         file.bytes.append(16 * input->byte(), '\0');
         break;
       default: {
-        const std::string record = framedRecord(takePayload(input));
+        const std::string record = recordOf(takePayload(input));
         file.records.emplace_back(file.bytes.size(), record.size());
         file.bytes += record;
       }

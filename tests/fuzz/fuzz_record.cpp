@@ -37,9 +37,8 @@ void checkRecord(std::string_view bytes, std::size_t begin, std::string_view pay
           "a record lies in the file");
   require(bytes.substr(begin + detail::events::kHeaderBytes, payload.size()) == payload,
           "a payload is unchanged");
-  require(
-      bytes.substr(begin, payload.size() + detail::events::kFramingBytes) == framedRecord(payload),
-      "a record has good checksums");
+  require(bytes.substr(begin, payload.size() + detail::events::kFramingBytes) == recordOf(payload),
+          "a record has good checksums");
 }
 
 /// Returns the positions of all complete records that the reader finds, including those after

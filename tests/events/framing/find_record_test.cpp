@@ -48,23 +48,23 @@ Found readAll(const std::string& bytes) {
 }
 
 TEST(FindRecord, FindsTheRecordAfterADamagedLength) {
-  std::string bytes = framed("one") + framed("two") + framed("three");
-  bytes[framed("one").size()] ^= 1;
+  std::string bytes = recordOf("one") + recordOf("two") + recordOf("three");
+  bytes[recordOf("one").size()] ^= 1;
   const Found found = readAll(bytes);
   EXPECT_THAT(found.payloads, ElementsAre("one", "three"));
-  EXPECT_THAT(found.gaps, ElementsAre(std::pair(framed("one").size(), framed("two").size())));
+  EXPECT_THAT(found.gaps, ElementsAre(std::pair(recordOf("one").size(), recordOf("two").size())));
 }
 
 TEST(FindRecord, FindsTheRecordAfterDamagedData) {
-  std::string bytes = framed("one") + framed("two") + framed("three");
-  bytes[framed("one").size() + detail::events::kHeaderBytes] ^= 1;
+  std::string bytes = recordOf("one") + recordOf("two") + recordOf("three");
+  bytes[recordOf("one").size() + detail::events::kHeaderBytes] ^= 1;
   EXPECT_THAT(readAll(bytes).payloads, ElementsAre("one", "three"));
 }
 
 TEST(FindRecord, FindsTheRecordAfterAHoleOfZeros) {
   std::string bytes;
   for (int i = 0; i < 1000; ++i) {
-    bytes += framed("record " + std::to_string(i));
+    bytes += recordOf("record " + std::to_string(i));
   }
   std::fill_n(bytes.begin() + 8192, 4096, '\0');
   const Found found = readAll(bytes);
@@ -77,19 +77,20 @@ TEST(FindRecord, FindsTheRecordAfterAHoleOfZeros) {
 TEST(FindRecord, FindsARecordThatFollowsOneCutShort) {
   // The result of a program that appends to a file whose writer was killed.
   const std::string bytes =
-      framed("one") + framed(std::string(100, 'x')).substr(0, 50) + framed("two");
+      recordOf("one") + recordOf(std::string(100, 'x')).substr(0, 50) + recordOf("two");
   const Found found = readAll(bytes);
   EXPECT_THAT(found.payloads, ElementsAre("one", "two"));
-  EXPECT_THAT(found.gaps, ElementsAre(std::pair(framed("one").size(), std::size_t{50})));
+  EXPECT_THAT(found.gaps, ElementsAre(std::pair(recordOf("one").size(), std::size_t{50})));
 }
 
 TEST(FindRecord, FindsTheRecordAfterAWrongLength) {
-  const std::string bytes = framed("one") + header(1 << 30) + framed("two") + framed("three");
+  const std::string bytes =
+      recordOf("one") + headerOf(1 << 30) + recordOf("two") + recordOf("three");
   EXPECT_THAT(readAll(bytes).payloads, ElementsAre("one", "two", "three"));
 }
 
 TEST(FindRecord, IsAtTheRecordItselfIfSearchBeginsThere) {
-  const MemoryByteSource source(framed("one"));
+  const MemoryByteSource source(recordOf("one"));
   RecordReader reader(&source);
   EXPECT_EQ(reader.findRecord(0), ReadOutcome::kRecord);
   EXPECT_EQ(reader.offset(), 0u);
@@ -102,7 +103,7 @@ TEST(FindRecord, ContinuesTheSearchWhenTheFileHasGrown) {
   // The last bytes may be the start of a header.
   EXPECT_EQ(reader.offset(),
             std::strlen("damage without a record") - (detail::events::kHeaderBytes - 1));
-  source.append(framed("one"));
+  source.append(recordOf("one"));
   EXPECT_EQ(reader.findRecord(reader.offset()), ReadOutcome::kRecord);
   std::string_view payload;
   EXPECT_EQ(reader.next(&payload), ReadOutcome::kRecord);
@@ -110,7 +111,7 @@ TEST(FindRecord, ContinuesTheSearchWhenTheFileHasGrown) {
 }
 
 TEST(FindRecord, WaitsForAnIncompleteRecord) {
-  const std::string record = framed(std::string(500, 'x'));
+  const std::string record = recordOf(std::string(500, 'x'));
   MemoryByteSource source("damage" + record.substr(0, 300));
   RecordReader reader(&source);
   EXPECT_EQ(reader.findRecord(0), ReadOutcome::kTruncated);
@@ -125,7 +126,7 @@ TEST(FindRecord, ReturnsEveryRecordThatNoFlippedBitTouched) {
   std::vector<std::string> payloads;
   for (int i = 0; i < 20; ++i) {
     payloads.push_back(std::string(static_cast<std::size_t>(i), 'x') + std::to_string(i));
-    bytes += framed(payloads.back());
+    bytes += recordOf(payloads.back());
   }
   for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
     std::string damaged = bytes;
@@ -161,29 +162,29 @@ TEST(FindRecord, ReadsEachByteOnce) {
   std::mt19937 random(1);
   std::string noise(3 << 20, '\0');
   std::generate(noise.begin(), noise.end(), [&] { return static_cast<char>(random()); });
-  const CountingByteSource source(noise + framed("one"));
+  const CountingByteSource source(noise + recordOf("one"));
   RecordReader reader(&source);
   EXPECT_EQ(reader.findRecord(0), ReadOutcome::kRecord);
   EXPECT_EQ(reader.offset(), noise.size());
-  EXPECT_LE(source.bytesRead, noise.size() + framed("one").size());
+  EXPECT_LE(source.bytesRead, noise.size() + recordOf("one").size());
 }
 
 TEST(FindRecord, StopsAfterTooManyFalseLongRecords) {
   // Checking all of them would take 5000 times 64 MiB.
   std::string bytes;
   for (int i = 0; i < 5000; ++i) {
-    bytes += header(64 << 20);
+    bytes += headerOf(64 << 20);
   }
   bytes.resize(bytes.size() + (65 << 20), 'x');
-  const MemoryByteSource source(bytes + framed("one"));
+  const MemoryByteSource source(bytes + recordOf("one"));
   RecordReader reader(&source);
   EXPECT_EQ(reader.findRecord(0), ReadOutcome::kRecord);
   EXPECT_EQ(reader.offset(), bytes.size());
 }
 
 TEST(FindRecord, FindsALongRecordRightAfterTheDamage) {
-  const std::string record = framed(std::string(80 << 20, 'x'));
-  const MemoryByteSource source(header(70 << 20) + record);
+  const std::string record = recordOf(std::string(80 << 20, 'x'));
+  const MemoryByteSource source(headerOf(70 << 20) + record);
   RecordReader reader(&source);
   EXPECT_EQ(reader.findRecord(0), ReadOutcome::kRecord);
   EXPECT_EQ(reader.offset(), detail::events::kHeaderBytes);

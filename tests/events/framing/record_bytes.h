@@ -12,14 +12,14 @@
 
 namespace steptape {
 
-inline std::string framed(std::string_view payload) {
+inline std::string recordOf(std::string_view payload) {
   detail::events::RecordBuffer buffer;
   buffer.append(payload);
   return buffer.take();
 }
 
 /// Returns a header with a valid checksum for any length.
-inline std::string header(std::uint64_t length) {
+inline std::string headerOf(std::uint64_t length) {
   std::string bytes(detail::events::kHeaderBytes, '\0');
   detail::base::storeLittleEndian64(bytes.data(), length);
   detail::base::storeLittleEndian32(bytes.data() + 8,

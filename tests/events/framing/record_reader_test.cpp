@@ -41,7 +41,7 @@ class AwkwardByteSource final : public ByteSource {
 
 class RecordReaderTest : public ::testing::Test {
  protected:
-  void write(std::string_view payload) { writeRaw(framed(payload)); }
+  void write(std::string_view payload) { writeRaw(recordOf(payload)); }
   void writeRaw(std::string_view bytes) { source_.append(bytes); }
 
   /// Returns the next payload, or "<truncated>", "<corrupt>", "<I/O error>".
@@ -127,7 +127,7 @@ TEST_F(RecordReaderTest, ContinuesAfterTheFileGrew) {
 }
 
 TEST_F(RecordReaderTest, WaitsForTheRestOfARecordCutAtAnyByte) {
-  const std::string bytes = framed("first") + framed("second");
+  const std::string bytes = recordOf("first") + recordOf("second");
   for (std::size_t cut = 0; cut < bytes.size(); ++cut) {
     MemoryByteSource source(bytes.substr(0, cut));
     RecordReader reader(&source);
@@ -138,8 +138,8 @@ TEST_F(RecordReaderTest, WaitsForTheRestOfARecordCutAtAnyByte) {
       }
     };
     readAll();
-    EXPECT_EQ(payloads.size(), cut < framed("first").size() ? 0u : 1u) << "cut at " << cut;
-    const bool isBetweenRecords = cut == 0 || cut == framed("first").size();
+    EXPECT_EQ(payloads.size(), cut < recordOf("first").size() ? 0u : 1u) << "cut at " << cut;
+    const bool isBetweenRecords = cut == 0 || cut == recordOf("first").size();
     EXPECT_EQ(reader.lastError().ok(), isBetweenRecords) << "cut at " << cut;
 
     source.append(std::string_view(bytes).substr(cut));
@@ -150,7 +150,7 @@ TEST_F(RecordReaderTest, WaitsForTheRestOfARecordCutAtAnyByte) {
 
 TEST_F(RecordReaderTest, ReportsTheBytesThatATruncatedRecordLacks) {
   write("one");
-  writeRaw(framed("second").substr(0, detail::events::kHeaderBytes + 2));
+  writeRaw(recordOf("second").substr(0, detail::events::kHeaderBytes + 2));
   read();
   EXPECT_EQ(read(), "<truncated>");
   EXPECT_EQ(reader_.lastError().code(), ErrorCode::kDataLoss);
@@ -184,7 +184,7 @@ TEST_F(RecordReaderTest, ReportsWhereALengthIsDamaged) {
 TEST_F(RecordReaderTest, ChecksALengthThatItHasSeenBefore) {
   write("first");
   write("other");
-  std::string damaged = framed("third");
+  std::string damaged = recordOf("third");
   damaged[8] = static_cast<char>(damaged[8] ^ 1);
   writeRaw(damaged);
   EXPECT_EQ(read(), "first");
@@ -195,8 +195,8 @@ TEST_F(RecordReaderTest, ChecksALengthThatItHasSeenBefore) {
 
 TEST_F(RecordReaderTest, RejectsALengthWithTheChecksumOfAnother) {
   write("first");
-  std::string damaged = framed("seventh");
-  const std::string seen = framed("first");
+  std::string damaged = recordOf("seventh");
+  const std::string seen = recordOf("first");
   damaged.replace(8, 4, seen, 8, 4);
   writeRaw(damaged);
   EXPECT_EQ(read(), "first");
@@ -229,7 +229,7 @@ TEST_F(RecordReaderTest, StaysCorruptWhateverFollows) {
 }
 
 TEST_F(RecordReaderTest, RefusesALengthThatNoMessageHas) {
-  writeRaw(header(detail::events::kMaxPayloadBytes + 1));
+  writeRaw(headerOf(detail::events::kMaxPayloadBytes + 1));
   EXPECT_EQ(read(), "<corrupt>");
   EXPECT_EQ(message(),
             "record too long: got 2147483648 bytes; expected at most 2147483647 at offset 0 of "
@@ -253,7 +253,7 @@ class MeasuringByteSource final : public ByteSource {
 };
 
 TEST_F(RecordReaderTest, AllocatesForTheBytesThatCameNotForTheLengthThatWasSaid) {
-  const MeasuringByteSource source(header(detail::events::kMaxPayloadBytes) +
+  const MeasuringByteSource source(headerOf(detail::events::kMaxPayloadBytes) +
                                    std::string(1000, 'x'));
   RecordReader reader(&source);
   EXPECT_EQ(readFrom(reader), "<truncated>");
@@ -261,7 +261,8 @@ TEST_F(RecordReaderTest, AllocatesForTheBytesThatCameNotForTheLengthThatWasSaid)
 }
 
 TEST_F(RecordReaderTest, PutsAwkwardPiecesTogether) {
-  const std::string bytes = framed("one") + goldenVersionRecord() + framed(std::string(500, 'x'));
+  const std::string bytes =
+      recordOf("one") + goldenVersionRecord() + recordOf(std::string(500, 'x'));
   for (std::size_t pieceBytes = 1; pieceBytes < 50; ++pieceBytes) {
     const AwkwardByteSource source(bytes, pieceBytes);
     RecordReader reader(&source);
@@ -273,7 +274,7 @@ TEST_F(RecordReaderTest, PutsAwkwardPiecesTogether) {
 }
 
 TEST_F(RecordReaderTest, ReportsAnIoErrorAndContinuesAfterIt) {
-  AwkwardByteSource source(framed("one") + framed("two"), 10);
+  AwkwardByteSource source(recordOf("one") + recordOf("two"), 10);
   RecordReader reader(&source);
   EXPECT_EQ(readFrom(reader), "one");
   source.fails = true;

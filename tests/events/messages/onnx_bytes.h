@@ -1,27 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
-#include "events/messages/wire_format.h"
+#include "events/messages/wire_bytes.h"
 
 namespace steptape {
 
 // Parts of ONNX files that tests assemble by hand. Field numbers are those of onnx/onnx.proto.
-
-inline std::string bytesField(std::uint32_t field, std::string_view bytes) {
-  std::string out;
-  detail::events::appendBytesField(&out, field, bytes);
-  return out;
-}
-
-inline std::string numberField(std::uint32_t field, std::uint64_t value) {
-  std::string out;
-  detail::events::appendVarintField(&out, field, value);
-  return out;
-}
 
 /// Returns a ModelProto of IR version 8 and opset 17 with this GraphProto.
 inline std::string onnxModel(std::string_view graph) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "events/messages/event_codec.h"
-#include "events/messages/wire_format.h"
+#include "events/messages/wire_bytes.h"
 
 #include <gmock/gmock.h>
 
@@ -25,11 +25,7 @@ class TensorBytes {
     return *this;
   }
   TensorBytes& dimension(std::int64_t size) {
-    std::string dim;
-    detail::events::appendVarintField(&dim, 1, static_cast<std::uint64_t>(size));
-    std::string shape;
-    detail::events::appendBytesField(&shape, 2, dim);
-    detail::events::appendBytesField(&bytes_, 2, shape);
+    bytes_ += bytesField(2, bytesField(2, numberField(1, static_cast<std::uint64_t>(size))));
     return *this;
   }
   TensorBytes& varints(std::uint32_t field, const std::vector<std::int64_t>& values) {
@@ -49,14 +45,7 @@ class TensorBytes {
 
   /// Returns an event that holds the tensor under the tag "t".
   std::string event() const {
-    std::string value;
-    detail::events::appendBytesField(&value, 1, "t");
-    detail::events::appendBytesField(&value, 8, bytes_);
-    std::string summary;
-    detail::events::appendBytesField(&summary, 1, value);
-    std::string event;
-    detail::events::appendBytesField(&event, 5, summary);
-    return event;
+    return bytesField(5, bytesField(1, bytesField(1, "t") + bytesField(8, bytes_)));
   }
 
   event::Tensor decoded() const {

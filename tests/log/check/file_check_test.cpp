@@ -8,9 +8,8 @@
 
 #include "steptape/events/plugin_content.h"
 
-#include "base/little_endian.h"
-#include "events/framing/masked_crc32c.h"
-#include "events/messages/wire_format.h"
+#include "events/framing/record_bytes.h"
+#include "events/messages/wire_bytes.h"
 #include "log/reader/log_dir_fixture.h"
 
 #include <gmock/gmock.h>
@@ -64,27 +63,14 @@ class FileCheck : public LogDirFixture {
   /// Returns a value in wire format, with parts that no writer of ours produces.
   static std::string valueOf(std::string_view tag, std::string_view node, std::string_view tensor,
                              std::string_view plugin) {
-    std::string name;
-    std::string metadata;
-    std::string value;
-    detail::events::appendBytesField(&name, 1, plugin);
-    detail::events::appendBytesField(&metadata, 1, name);
-    detail::events::appendBytesField(&value, 1, tag);
-    detail::events::appendBytesField(&value, 7, node);
-    detail::events::appendBytesField(&value, 8, tensor);
-    detail::events::appendBytesField(&value, 9, metadata);
-    return value;
+    return bytesField(1, tag) + bytesField(7, node) + bytesField(8, tensor) +
+           bytesField(9, bytesField(1, bytesField(1, plugin)));
   }
   /// Returns the record of an event with a value in wire format.
-  static std::string recordOf(std::string_view value) {
-    std::string summary;
+  static std::string eventRecordOf(std::string_view value) {
     std::string payload;
-    detail::events::appendBytesField(&summary, 1, value);
     detail::events::appendDoubleField(&payload, 1, 1000);
-    detail::events::appendBytesField(&payload, 5, summary);
-    detail::events::RecordBuffer buffer;
-    buffer.append(payload);
-    return buffer.take();
+    return recordOf(payload + bytesField(5, bytesField(1, value)));
   }
 
   CheckReport check(std::string_view bytes) const {
@@ -181,15 +167,12 @@ TEST_F(FileCheck, NamesDamageUpToTheEndOfTheFile) {
 }
 
 TEST_F(FileCheck, NamesALengthThatNoRecordHas) {
-  char header[12];
-  detail::base::storeLittleEndian64(header, std::uint64_t{1} << 62);
-  detail::base::storeLittleEndian32(header + 8, detail::events::maskedCrc32c({header, 8}).value());
   const std::string before = framed({version(), scalar(1)});
   const Finding finding =
-      onlyOf(check(before + std::string(header, sizeof header) + framed({scalar(2)})));
+      onlyOf(check(before + headerOf(std::uint64_t{1} << 62) + framed({scalar(2)})));
   EXPECT_EQ(finding.rule, "record-too-long");
   EXPECT_EQ(finding.offset, before.size());
-  EXPECT_EQ(finding.bytes, sizeof header);
+  EXPECT_EQ(finding.bytes, detail::events::kHeaderBytes);
   EXPECT_THAT(finding.message,
               HasSubstr("got 4611686018427387904 bytes; expected at most 2147483647"));
   EXPECT_EFFECTS(finding, kLoss, kLoss);
@@ -218,10 +201,9 @@ TEST_F(FileCheck, NamesAnIncompleteRecordBeforeOthers) {
 }
 
 TEST_F(FileCheck, NamesARecordThatIsNotAnEvent) {
-  detail::events::RecordBuffer noEvent;
-  noEvent.append("\x10");  // a step without its number
+  const std::string noEvent = recordOf("\x10");  // a step without its number
   const std::string before = framed({version(), scalar(1)});
-  const Finding finding = onlyOf(check(before + noEvent.take() + framed({scalar(2)})));
+  const Finding finding = onlyOf(check(before + noEvent + framed({scalar(2)})));
   EXPECT_EQ(finding.rule, "not-an-event");
   EXPECT_EQ(finding.offset, before.size());
   EXPECT_EQ(finding.bytes, 17u);
@@ -361,7 +343,7 @@ TEST_F(FileCheck, RatesScalarTensorsForEachReader) {
 
 TEST_F(FileCheck, NamesAScalarTensorWithoutAValue) {
   const Finding finding =
-      onlyOf(check(framed({version()}) + recordOf(valueOf("t", "", "\x08\x01", "scalars"))));
+      onlyOf(check(framed({version()}) + eventRecordOf(valueOf("t", "", "\x08\x01", "scalars"))));
   EXPECT_EQ(finding.message,
             "got a tensor of DT_FLOAT, shape () and 0 elements; expected DT_FLOAT and shape (): "
             "the fast data server leaves it out, the Python loader shows nothing of the tag in any "
@@ -372,7 +354,7 @@ TEST_F(FileCheck, NamesAScalarTensorWithoutAValue) {
 TEST_F(FileCheck, NamesATagThatIsInTheNameOfANode) {
   // As mxboard and tensorboard-chainer write a text.
   const Finding finding = onlyOf(
-      check(framed({version()}) + recordOf(valueOf("", "node", "\x08\x07\x42\x01x", "text"))));
+      check(framed({version()}) + eventRecordOf(valueOf("", "node", "\x08\x07\x42\x01x", "text"))));
   EXPECT_EQ(finding.rule, "empty-tag");
   EXPECT_EQ(finding.message,
             "got no tag and node name 'node'; expected a tag: the Python loader shows no tag of "
@@ -477,11 +459,8 @@ TEST_F(FileCheck, NamesRunsOfWhichTheFastDataServerServesNoImages) {
 }
 
 TEST_F(FileCheck, NamesAFileOfExamplesOnce) {
-  detail::events::RecordBuffer buffer;
-  for (int i = 0; i < 3; ++i) {
-    buffer.append("\x0a\x05\x0a\x03\x0a\x01x");
-  }
-  const Finding finding = onlyOf(check(buffer.take()));
+  const std::string record = recordOf("\x0a\x05\x0a\x03\x0a\x01x");
+  const Finding finding = onlyOf(check(record + record + record));
   EXPECT_EQ(finding.rule, "other-format");
   EXPECT_THAT(finding.message, StartsWith("record: got a tf.train.Example or another message"));
   EXPECT_EFFECTS(finding, kLoss, kLoss);

@@ -12,6 +12,7 @@
 #include "steptape/log/file_check.h"
 #include "steptape/log/run_reader.h"
 
+#include "events/framing/record_bytes.h"
 #include "log/reader/log_dir_fixture.h"
 #include "support/small_disk.h"
 
@@ -106,9 +107,7 @@ TEST_F(FileRepair, LeavesATornTailOut) {
 }
 
 TEST_F(FileRepair, LeavesOutRecordsThatAreNotEvents) {
-  detail::events::RecordBuffer noEvent;
-  noEvent.append("\x10");  // a step without its number
-  const std::string record = noEvent.take();
+  const std::string record = recordOf("\x10");  // a step without its number
   const std::string illFormed = framed({simpleScalar("\xff", 1, 1)});
   RepairReport report;
   EXPECT_EQ(repaired(points(0, 1) + record + illFormed + points(1, 2), &report), points(0, 2));

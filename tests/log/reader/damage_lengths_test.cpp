@@ -2,9 +2,7 @@
 //
 // False lengths with valid checksums.
 
-#include "base/little_endian.h"
-#include "events/framing/masked_crc32c.h"
-#include "events/framing/record_format.h"
+#include "events/framing/record_bytes.h"
 #include "log/reader/damaged_file.h"
 #include "log/reader/run_contents.h"
 #include "log/reader/run_fixture.h"
@@ -18,15 +16,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::SizeIs;
-
-/// Returns a header with a valid checksum for any length.
-std::string header(std::uint64_t length) {
-  std::string bytes(detail::events::kHeaderBytes, '\0');
-  detail::base::storeLittleEndian64(bytes.data(), length);
-  detail::base::storeLittleEndian32(bytes.data() + 8,
-                                    detail::events::maskedCrc32c({bytes.data(), 8}).value());
-  return bytes;
-}
 
 class LyingLength : public RunFixture {
  protected:
@@ -43,7 +32,7 @@ TEST_F(LyingLength, LosesOnlyItsOwnRecord) {
         detail::events::kMaxPayloadBytes, detail::events::kMaxPayloadBytes + 1,
         std::uint64_t{1} << 63, ~std::uint64_t{0}, ~std::uint64_t{0} - 15}) {
     std::string lying = two_;
-    lying.replace(0, detail::events::kHeaderBytes, header(length));
+    lying.replace(0, detail::events::kHeaderBytes, headerOf(length));
     writeBytes(kFirst, one_ + lying + three_);
     const RunReader run = read(complete());
     EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1), Pair(3, 3))) << length;
@@ -53,7 +42,7 @@ TEST_F(LyingLength, LosesOnlyItsOwnRecord) {
 }
 
 TEST_F(LyingLength, IsWaitedForWhileTheFileMayGrow) {
-  writeBytes(kFirst, one_ + header(100'000) + two_ + three_);
+  writeBytes(kFirst, one_ + headerOf(100'000) + two_ + three_);
   RunReader run = read();
   EXPECT_THAT(points(run, "loss"), ElementsAre(Pair(1, 1)));
   ASSERT_THAT(run.damage(), SizeIs(1));
@@ -68,7 +57,7 @@ TEST_F(LyingLength, IsWaitedForWhileTheFileMayGrow) {
 }
 
 TEST_F(LyingLength, IsReportedWithItsValue) {
-  writeBytes(kFirst, one_ + header(detail::events::kMaxPayloadBytes + 1) + two_);
+  writeBytes(kFirst, one_ + headerOf(detail::events::kMaxPayloadBytes + 1) + two_);
   EXPECT_THAT(read().damage(),
               ElementsAre(IsDamage(one_.size(), detail::events::kHeaderBytes,
                                    "record too long: got 2147483648 bytes; expected at most "
@@ -79,7 +68,7 @@ TEST_F(LyingLength, IsReportedWithItsValue) {
 TEST_F(LyingLength, ManyOfThemKeepNoRecordFromBeingFound) {
   std::string bytes = one_;
   for (int i = 0; i < 1000; ++i) {
-    bytes += header(detail::events::kMaxPayloadBytes - static_cast<std::uint64_t>(i));
+    bytes += headerOf(detail::events::kMaxPayloadBytes - static_cast<std::uint64_t>(i));
   }
   writeBytes(kFirst, bytes + two_ + three_);
   const RunReader run = read(complete());
@@ -91,7 +80,7 @@ TEST_F(LyingLength, OfEveryRecordInAFileLeavesNothingAndEnds) {
   KnownFile file = makeKnownFile(2000);
   for (std::size_t i = 0; i < file.records.size(); ++i) {
     file.bytes.replace(file.records[i].first, detail::events::kHeaderBytes,
-                       header(detail::events::kMaxPayloadBytes - i));
+                       headerOf(detail::events::kMaxPayloadBytes - i));
   }
   writeBytes(kFirst, file.bytes);
   const RunReader run = read(complete());
@@ -107,7 +96,7 @@ TEST_F(LyingLength, AfterTheFirstRecordOfALargeFileReservesNoMemory) {
   }
   writeBytes(kFirst, many);
   writeBytes(kSecond, framed({simpleScalar("loss", 1, 200'000)}) +
-                          header(detail::events::kMaxPayloadBytes) +
+                          headerOf(detail::events::kMaxPayloadBytes) +
                           std::string(std::size_t{64} << 20, 'x'));
   const RunReader run = read();
   EXPECT_THAT(points(run, "loss"), SizeIs(200'001));

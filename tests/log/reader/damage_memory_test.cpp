@@ -7,10 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/little_endian.h"
-#include "events/framing/masked_crc32c.h"
-#include "events/framing/record_format.h"
-#include "events/messages/wire_format.h"
+#include "events/framing/record_bytes.h"
+#include "events/messages/wire_bytes.h"
 #include "log/reader/run_fixture.h"
 
 namespace steptape {
@@ -33,12 +31,6 @@ std::int64_t peakOf(const std::function<void()>& work) {
   EXPECT_EQ(::wait4(child, &status, 0, &usage), child);
   EXPECT_EQ(status, 0);
   return std::int64_t{usage.ru_maxrss} * 1024;
-}
-
-std::string bytesField(std::uint32_t field, const std::string& value) {
-  std::string out;
-  detail::events::appendBytesField(&out, field, value);
-  return out;
 }
 
 class ReaderMemory : public RunFixture {
@@ -117,11 +109,9 @@ TEST_F(ReaderMemory, OfGarbageIsSmall) {
 
 TEST_F(ReaderMemory, OfAFalseLengthIsAtMostTwiceTheFile) {
   writeInChild([] {
-    std::string bytes(detail::events::kHeaderBytes + static_cast<std::size_t>(100 * kMiB), 'x');
-    detail::base::storeLittleEndian64(bytes.data(), detail::events::kMaxPayloadBytes);
-    detail::base::storeLittleEndian32(bytes.data() + 8,
-                                      detail::events::maskedCrc32c({bytes.data(), 8}).value());
-    return bytes + framed({simpleScalar("loss", 1, 1)});
+    return headerOf(detail::events::kMaxPayloadBytes) +
+           std::string(static_cast<std::size_t>(100 * kMiB), 'x') +
+           framed({simpleScalar("loss", 1, 1)});
   });
   EXPECT_LE(peak(), 2 * fileBytes() + 16 * kMiB);
 }
@@ -133,13 +123,11 @@ TEST_F(ReaderMemory, OfMillionsOfEmptyPartsIsAConstant) {
       for (std::int64_t i = 0; i < 8 * kMiB; ++i) {
         values += std::string{static_cast<char>(field << 3 | 2), '\0'};
       }
-      detail::events::RecordBuffer buffer;
       // An event's values, or a tensor's dimensions or unknown fields.
-      buffer.append(bytesField(
+      return recordOf(bytesField(
           5, field == 1
                  ? values
                  : bytesField(1, bytesField(1, "t") + bytesField(8, bytesField(2, values)))));
-      return buffer.take();
     });
     EXPECT_LE(peak(), 2 * fileBytes() + kConstant) << field;
   }

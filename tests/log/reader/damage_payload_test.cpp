@@ -6,15 +6,14 @@
 #include <cstring>
 #include <limits>
 
-#include "events/messages/wire_format.h"
+#include "events/framing/record_bytes.h"
+#include "events/messages/wire_bytes.h"
 #include "log/reader/run_contents.h"
 #include "log/reader/run_fixture.h"
 
 namespace steptape {
 namespace {
 
-using detail::events::appendBytesField;
-using detail::events::appendVarintField;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Pair;
@@ -22,16 +21,6 @@ using ::testing::SizeIs;
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
-std::string bytesField(std::uint32_t field, const std::string& value) {
-  std::string out;
-  appendBytesField(&out, field, value);
-  return out;
-}
-std::string varintField(std::uint32_t field, std::uint64_t value) {
-  std::string out;
-  appendVarintField(&out, field, value);
-  return out;
-}
 std::string repeated(const std::string& piece, std::size_t times) {
   std::string out;
   out.reserve(piece.size() * times);
@@ -42,7 +31,7 @@ std::string repeated(const std::string& piece, std::size_t times) {
 }
 /// Returns an event of step 2 whose summary is `values`.
 std::string eventOf(const std::string& values) {
-  return varintField(2, 2) + bytesField(5, values);
+  return numberField(2, 2) + bytesField(5, values);
 }
 std::string valueOf(const std::string& fields) {
   return bytesField(1, bytesField(1, "hostile") + fields);
@@ -51,10 +40,10 @@ std::string eventOfTensor(const std::string& tensor) {
   return eventOf(valueOf(bytesField(8, tensor)));
 }
 std::string dimension(std::int64_t size) {
-  return bytesField(2, varintField(1, static_cast<std::uint64_t>(size)));
+  return bytesField(2, numberField(1, static_cast<std::uint64_t>(size)));
 }
 std::string floatTensor(const std::string& dimensions) {
-  return varintField(1, 1) + bytesField(2, dimensions);
+  return numberField(1, 1) + bytesField(2, dimensions);
 }
 
 class HostilePayload : public RunFixture {
@@ -92,11 +81,6 @@ class HostilePayload : public RunFixture {
     std::string payload;
     detail::events::encodeEvent(event, &payload);
     return payload;
-  }
-  static std::string recordOf(const std::string& payload) {
-    detail::events::RecordBuffer buffer;
-    buffer.append(payload);
-    return buffer.take();
   }
 
   const std::string before_ = framed({simpleScalar("loss", 1, 1)});
@@ -160,9 +144,9 @@ TEST_F(HostilePayload, OfMillionsOfEmptyPartsIsRefusedBeforeTheyAreMade) {
   for (const std::string& payload :
        {eventOf(repeated(empty, 2 * kMiB)),                                        // values
         eventOfTensor(floatTensor(repeated(bytesField(2, ""), 2 * kMiB))),         // dimensions
-        eventOfTensor(varintField(1, 7) + repeated(bytesField(8, ""), 2 * kMiB)),  // texts
-        eventOfTensor(varintField(1, 9) + bytesField(10, std::string(8 * kMiB, '\0'))),  // packed
-        eventOfTensor(varintField(1, 9) + repeated(varintField(10, 1), 8 * kMiB))}) {
+        eventOfTensor(numberField(1, 7) + repeated(bytesField(8, ""), 2 * kMiB)),  // texts
+        eventOfTensor(numberField(1, 9) + bytesField(10, std::string(8 * kMiB, '\0'))),  // packed
+        eventOfTensor(numberField(1, 9) + repeated(numberField(10, 1), 8 * kMiB))}) {
     const RunReader run = readBetween(payload);
     // Large values are only located; reading them back is rejected.
     std::string refusal;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "events/framing/record_bytes.h"
 #include "log/reader/log_dir_fixture.h"
 
 #include <gmock/gmock.h>
@@ -12,6 +13,8 @@ namespace steptape {
 namespace {
 
 using ::testing::HasSubstr;
+
+const std::string kNoEvent = recordOf("\x10");  // a step without its number
 
 class EventFileReaderTest : public LogDirFixture {
  protected:
@@ -47,10 +50,8 @@ TEST_F(EventFileReaderTest, FollowsAFileThatGrows) {
 }
 
 TEST_F(EventFileReaderTest, StopsAtARecordThatIsNotAnEvent) {
-  detail::events::RecordBuffer buffer;
-  buffer.append("\x10");  // a step without its number
   const std::string good = framed({simpleScalar("loss", 1, 5)});
-  auto reader = readerOf(good + buffer.take() + good);
+  auto reader = readerOf(good + kNoEvent + good);
   event::Event event;
   ASSERT_EQ(reader->next(&event), ReadOutcome::kRecord);
   EXPECT_EQ(reader->next(&event), ReadOutcome::kCorrupt);
@@ -72,12 +73,10 @@ TEST_F(EventFileReaderTest, StopsAtADamagedRecord) {
 }
 
 TEST_F(EventFileReaderTest, ContinuesAfterSkippedDamage) {
-  detail::events::RecordBuffer noEvent;
-  noEvent.append("\x10");  // a step without its number
   std::string damaged = framed({simpleScalar("loss", 2, 6)});
   damaged.back() = static_cast<char>(~damaged.back());
   const std::string good = framed({simpleScalar("loss", 1, 5)});
-  auto reader = readerOf(damaged + good + noEvent.take() + good);
+  auto reader = readerOf(damaged + good + kNoEvent + good);
   event::Event event;
   for (int i = 0; i < 2; ++i) {
     ASSERT_EQ(reader->next(&event), ReadOutcome::kCorrupt);

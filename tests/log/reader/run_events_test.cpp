@@ -9,6 +9,7 @@
 
 #include "steptape/log/run_reader.h"
 
+#include "events/framing/record_bytes.h"
 #include "log/reader/log_dir_fixture.h"
 
 #include <gmock/gmock.h>
@@ -174,10 +175,7 @@ TEST_F(RunEventsTest, ContinuesAfterDamage) {
 }
 
 TEST_F(RunEventsTest, ReportsARecordThatIsNotAnEvent) {
-  detail::events::RecordBuffer records;
-  records.beginRecord()->append("\xff\xff");
-  records.endRecord();
-  writeBytes(kFile, records.take() + framed({simpleScalar("x", 1, 1)}));
+  writeBytes(kFile, recordOf("\xff\xff") + framed({simpleScalar("x", 1, 1)}));
   EXPECT_THAT(read(), ElementsAre("x@1=1"));
   ASSERT_THAT(damage_, SizeIs(1));
   EXPECT_THAT(damage_[0].status.message(), HasSubstr(" at offset 0 of "));

@@ -37,15 +37,6 @@ struct Contents {
 
 class ThreadsTest : public RunFixture {
  protected:
-  static std::string framed(const std::vector<event::Event>& events) {
-    detail::events::RecordBuffer records;
-    for (const event::Event& event : events) {
-      detail::events::encodeEvent(event, records.beginRecord());
-      records.endRecord();
-    }
-    return records.take();
-  }
-
   /// Returns a file of about `bytes` with two curves.
   static std::string scalars(std::size_t bytes, std::int64_t firstStep = 0) {
     std::string file = framed({version("brain.Event:2")});
