@@ -72,10 +72,9 @@ TEST_F(Aggregate, NamesRunsWithoutACounterpart) {
   writeRun("seed_1/train", 1, 1);
   writeRun("seed_2/train", 1, 1);
   writeRun("seed_2/test", 1, 1);
-  const Outcome outcome = steptape("aggregate seed_1 seed_2 --output mean");
-  EXPECT_EQ(outcome.exitCode, 0);
-  EXPECT_THAT(outcome.error,
-              HasSubstr("note: left out, because no other run has its name: seed_2/test"));
+  EXPECT_THAT(
+      steptape("aggregate seed_1 seed_2 --output mean"),
+      Exits(0, HasSubstr("note: left out, because no other run has its name: seed_2/test")));
   EXPECT_FALSE(std::filesystem::exists(path("mean/test")));
 }
 
@@ -116,9 +115,8 @@ TEST_F(Aggregate, TakesOneRunIfOneIsEnough) {
 
 TEST_F(Aggregate, RefusesOneRun) {
   writeRun("seed_1", 1, 1);
-  const Outcome outcome = steptape("aggregate seed_1 --output mean");
-  EXPECT_EQ(outcome.exitCode, 1);
-  EXPECT_THAT(outcome.error, HasSubstr("seed_1; expected at least 2"));
+  EXPECT_THAT(steptape("aggregate seed_1 --output mean"),
+              Exits(1, HasSubstr("seed_1; expected at least 2")));
   EXPECT_FALSE(std::filesystem::exists(path("mean")));
 }
 
@@ -127,16 +125,14 @@ TEST_F(Aggregate, DoesNotChangeAnExistingRun) {
   writeRun("seed_2", 1, 1);
   writeRun("mean", 7, 7);
   const std::string before = contentOf("mean/events.out.tfevents.1");
-  const Outcome outcome = steptape("aggregate seed_1 seed_2 --output mean");
-  EXPECT_EQ(outcome.exitCode, 1);
-  EXPECT_THAT(outcome.error, HasSubstr("mean holds 1 event file"));
+  EXPECT_THAT(steptape("aggregate seed_1 seed_2 --output mean"),
+              Exits(1, HasSubstr("mean holds 1 event file")));
   EXPECT_EQ(contentOf("mean/events.out.tfevents.1"), before);
 }
 
 TEST_F(Aggregate, RefusesAPatternWithoutMatches) {
-  const Outcome outcome = steptape("aggregate 'seed_*' --output mean");
-  EXPECT_EQ(outcome.exitCode, 2);
-  EXPECT_THAT(outcome.error, HasSubstr("cannot find seed_*"));
+  EXPECT_THAT(steptape("aggregate 'seed_*' --output mean"),
+              Exits(2, HasSubstr("cannot find seed_*")));
 }
 
 TEST_F(Aggregate, ReportsDamageAndContinues) {

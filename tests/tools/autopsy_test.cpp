@@ -159,19 +159,14 @@ TEST_F(AutopsyCommand, ReadsCopiesThatWereCollectedFromSeveralMachines) {
 }
 
 TEST_F(AutopsyCommand, SaysWhyThereIsNothingToTell) {
-  const Outcome outcome = steptape("autopsy");
-  EXPECT_EQ(outcome.exitCode, 1);
-  EXPECT_THAT(outcome.error, HasSubstr("no state of a process is here"));
-  const Outcome missing = steptape("autopsy nowhere");
-  EXPECT_EQ(missing.exitCode, 1);
-  EXPECT_THAT(missing.error, HasSubstr("got \"nowhere\"; expected a log directory"));
+  EXPECT_THAT(steptape("autopsy"), Exits(1, HasSubstr("no state of a process is here")));
+  EXPECT_THAT(steptape("autopsy nowhere"),
+              Exits(1, HasSubstr("got \"nowhere\"; expected a log directory")));
 }
 
 TEST_F(AutopsyCommand, ReportsADamagedFile) {
   writeBytes("bad.state", "no state");
-  const Outcome outcome = steptape("autopsy bad.state");
-  EXPECT_EQ(outcome.exitCode, 1);
-  EXPECT_THAT(outcome.error, HasSubstr("bad.state"));
+  EXPECT_THAT(steptape("autopsy bad.state"), Exits(1, HasSubstr("bad.state")));
 }
 
 TEST_F(AutopsyCommand, IsDumpForALivingJob) {

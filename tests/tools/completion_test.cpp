@@ -67,9 +67,8 @@ TEST_F(Completion, WritesAFile) {
 }
 
 TEST_F(Completion, KnowsThreeShells) {
-  const Outcome outcome = steptape("completion tcsh");
-  EXPECT_EQ(outcome.exitCode, 2);
-  EXPECT_THAT(outcome.error, HasSubstr("SHELL: got tcsh; expected bash, fish or zsh"));
+  EXPECT_THAT(steptape("completion tcsh"),
+              Exits(2, HasSubstr("SHELL: got tcsh; expected bash, fish or zsh")));
 }
 
 TEST_F(Completion, EveryOptionIsInEveryScript) {

@@ -43,9 +43,7 @@ class Diff : public ToolFixture {
 TEST_F(Diff, FindsNoDifferenceBetweenEqualRuns) {
   writeBytes("a/events.out.tfevents.1", smallFile());
   writeBytes("b/events.out.tfevents.7", smallFile());
-  const Outcome outcome = steptape("diff a b");
-  EXPECT_EQ(outcome.exitCode, 0);
-  EXPECT_EQ(outcome.out, "no difference in 2 tags\n");
+  EXPECT_THAT(steptape("diff a b"), Prints("no difference in 2 tags\n"));
   EXPECT_TRUE(diffAsJson()["same"]);
 }
 
@@ -142,11 +140,10 @@ TEST_F(Diff, DoesNotCompareValuesOfDifferentPlugins) {
 TEST_F(Diff, ExpectsOneRunOnEachSide) {
   writeBytes("runs/a/events.out.tfevents.1", smallFile());
   writeBytes("runs/b/events.out.tfevents.1", smallFile());
-  const Outcome outcome = steptape("diff runs runs/a");
-  EXPECT_EQ(outcome.exitCode, 2);
   EXPECT_THAT(
-      outcome.error,
-      StartsWith("FIRST: got runs, which holds 2 runs; expected one run, such as runs/a\n"));
+      steptape("diff runs runs/a"),
+      Exits(2,
+            StartsWith("FIRST: got runs, which holds 2 runs; expected one run, such as runs/a\n")));
   EXPECT_EQ(steptape("diff runs/a").exitCode, 2);
 }
 

@@ -84,22 +84,18 @@ TEST_F(Export, IsAnObjectWithoutAnyScalar) {
 
 TEST_F(Export, WritesEveryIntactRecordOfADamagedFile) {
   writeBytes("runs/events.out.tfevents.1", damagedFile());
-  const Outcome outcome = steptape("export runs --output scalars.json");
-  EXPECT_EQ(outcome.exitCode, 1);
-  EXPECT_THAT(outcome.error, HasSubstr("problem: data checksum mismatch"));
+  EXPECT_THAT(steptape("export runs --output scalars.json"),
+              Exits(1, HasSubstr("problem: data checksum mismatch")));
   EXPECT_EQ(contentOf("scalars.json"), "{\n\"runs/loss\": [[1001, 1, 0.5], [1020, 20, 0.25]]\n}\n");
 }
 
 TEST_F(Export, NamesTheFileThatCannotBeWritten) {
   writeBytes("runs/events.out.tfevents.1", smallFile());
-  const Outcome absent = steptape("export runs --output absent/scalars.json");
-  EXPECT_EQ(absent.exitCode, 1);
-  EXPECT_EQ(absent.error,
-            "steptape: cannot write absent/scalars.json: No such file or directory\n");
+  EXPECT_THAT(steptape("export runs --output absent/scalars.json"),
+              Exits(1, "steptape: cannot write absent/scalars.json: No such file or directory\n"));
 
-  const Outcome full = steptape("export runs --output /dev/full");
-  EXPECT_EQ(full.exitCode, 1);
-  EXPECT_EQ(full.error, "steptape: cannot write /dev/full: No space left on device\n");
+  EXPECT_THAT(steptape("export runs --output /dev/full"),
+              Exits(1, "steptape: cannot write /dev/full: No space left on device\n"));
 }
 
 TEST_F(Export, KeepsTheOldFileIfTheNewOneFails) {
@@ -169,9 +165,8 @@ TEST_F(Export, LeavesOutOverwrittenPointsByDefault) {
 
 TEST_F(Export, RefusesABadRegularExpression) {
   writeBytes("runs/events.out.tfevents.1", smallFile());
-  const Outcome outcome = steptape("export runs --tag '('");
-  EXPECT_EQ(outcome.exitCode, 2);
-  EXPECT_THAT(outcome.error, HasSubstr("--tag: got \"(\"; expected a regular expression"));
+  EXPECT_THAT(steptape("export runs --tag '('"),
+              Exits(2, HasSubstr("--tag: got \"(\"; expected a regular expression")));
 }
 
 TEST_F(Export, RefusesConflictingOptions) {
@@ -210,35 +205,30 @@ TEST_F(ExportColumns, GoThroughPythonAsCsv) {
 
 TEST_F(ExportColumns, LeaveNoFileWithoutPython) {
   writeBytes("runs/events.out.tfevents.1", smallFile());
-  const Outcome without = run("env STEPTAPE_PYTHON=./python '" STEPTAPE_TOOL
-                              "' export runs --format arrow --output scalars.arrow");
-  EXPECT_EQ(without.exitCode, 1);
-  EXPECT_THAT(without.error, HasSubstr("--format arrow: cannot start ./python: No such file"));
+  EXPECT_THAT(run("env STEPTAPE_PYTHON=./python '" STEPTAPE_TOOL
+                  "' export runs --format arrow --output scalars.arrow"),
+              Exits(1, HasSubstr("--format arrow: cannot start ./python: No such file")));
   EXPECT_FALSE(std::filesystem::exists(path("scalars.arrow")));
 }
 
 TEST_F(ExportColumns, SayHowToGetPyarrow) {
-  const Outcome outcome = exportBy("exit 69");
-  EXPECT_EQ(outcome.exitCode, 1);
-  EXPECT_THAT(outcome.error,
-              HasSubstr("got ./python without pyarrow; expected a Python that has it: "
-                        "./python -m pip install pyarrow"));
+  EXPECT_THAT(exportBy("exit 69"),
+              Exits(1, HasSubstr("got ./python without pyarrow; expected a Python that has it: "
+                                 "./python -m pip install pyarrow")));
   EXPECT_FALSE(std::filesystem::exists(path("scalars.parquet")));
 }
 
 TEST_F(ExportColumns, LeaveNoFileIfPythonFails) {
-  const Outcome outcome = exportBy("cat; exit 3");
-  EXPECT_EQ(outcome.exitCode, 1);
-  EXPECT_THAT(outcome.error, HasSubstr("./python ended with exit code 3; expected 0"));
+  EXPECT_THAT(exportBy("cat; exit 3"),
+              Exits(1, HasSubstr("./python ended with exit code 3; expected 0")));
   EXPECT_FALSE(std::filesystem::exists(path("scalars.parquet")));
 }
 
 TEST_F(ExportColumns, GiveTheReasonForWhichAFileCannotBeWritten) {
   exportBy("cat");
-  const Outcome outcome = run("env STEPTAPE_PYTHON=./python '" STEPTAPE_TOOL
-                              "' export runs --format parquet --output /dev/full");
-  EXPECT_EQ(outcome.exitCode, 1);
-  EXPECT_EQ(outcome.error, "steptape: cannot write /dev/full: No space left on device\n");
+  EXPECT_THAT(run("env STEPTAPE_PYTHON=./python '" STEPTAPE_TOOL
+                  "' export runs --format parquet --output /dev/full"),
+              Exits(1, "steptape: cannot write /dev/full: No space left on device\n"));
 }
 
 }  // namespace

@@ -144,27 +144,23 @@ TEST_F(Inspect, ShowsOnlyRunsThatMatch) {
 
 TEST_F(Inspect, ReportsThatNoRunMatches) {
   writeBytes("runs/events.out.tfevents.1", smallFile());
-  const Outcome outcome = steptape("inspect runs --run absent");
-  EXPECT_EQ(outcome.exitCode, 1);
-  EXPECT_EQ(outcome.error, "steptape: --run: got \"absent\"; expected a match among 1 run\n");
+  EXPECT_THAT(steptape("inspect runs --run absent"),
+              Exits(1, "steptape: --run: got \"absent\"; expected a match among 1 run\n"));
 }
 
 TEST_F(Inspect, RefusesAWrongExpression) {
   writeBytes("runs/events.out.tfevents.1", smallFile());
-  const Outcome outcome = steptape("inspect runs --tag '('");
-  EXPECT_EQ(outcome.exitCode, 2);
-  EXPECT_THAT(outcome.error, HasSubstr("--tag: got \"(\"; expected a regular expression: "));
+  EXPECT_THAT(steptape("inspect runs --tag '('"),
+              Exits(2, HasSubstr("--tag: got \"(\"; expected a regular expression: ")));
 }
 
 TEST_F(Inspect, ShowsEveryRun) {
   writeBytes("runs/b/events.out.tfevents.1", smallFile());
   writeBytes("runs/a/events.out.tfevents.1", framed({}));
-  const Outcome outcome = steptape("inspect runs");
-  EXPECT_EQ(outcome.exitCode, 0);
-  EXPECT_THAT(outcome.out, HasSubstr("runs/a: 1 file, 0 B, 0 tags, 0 points\n"
-                                     "  events.out.tfevents.1  0 B\n"
-                                     "\n"
-                                     "runs/b: 1 file, "));
+  EXPECT_THAT(steptape("inspect runs"), Prints(HasSubstr("runs/a: 1 file, 0 B, 0 tags, 0 points\n"
+                                                         "  events.out.tfevents.1  0 B\n"
+                                                         "\n"
+                                                         "runs/b: 1 file, ")));
 }
 
 TEST_F(Inspect, CountsARepeatedPathOnce) {
@@ -175,9 +171,8 @@ TEST_F(Inspect, CountsARepeatedPathOnce) {
 }
 
 TEST_F(Inspect, ReadsTheFileOfAnotherWriter) {
-  const Outcome outcome = steptape("inspect '" + std::string(kGoldenFile) + "'");
-  EXPECT_EQ(outcome.exitCode, 0);
-  EXPECT_THAT(outcome.out, ContainsRegex("\n  loss/train  +3 +0..2 +1 +0.3333 +0.3333 +1  "));
+  EXPECT_THAT(steptape("inspect '" + std::string(kGoldenFile) + "'"),
+              Prints(ContainsRegex("\n  loss/train  +3 +0..2 +1 +0.3333 +0.3333 +1  ")));
 }
 
 TEST_F(Inspect, PrintsJson) {
@@ -349,11 +344,11 @@ TEST_F(Inspect, ShowsADirectoryOnceThatALinkLeadsTo) {
 TEST_F(Inspect, TellsHowToReadACompressedFile) {
   writeBytes("runs/events.out.tfevents.1.gz",
              std::string("\x1f\x8b\x08\0\0\0\0\0\0\x03", 10) + std::string(100, 'x'));
-  const Outcome outcome = steptape("inspect runs");
-  EXPECT_EQ(outcome.exitCode, 1);
-  EXPECT_EQ(outcome.error,
+  EXPECT_THAT(
+      steptape("inspect runs"),
+      Exits(1,
             "problem: runs/events.out.tfevents.1.gz: got a file compressed with gzip; expected an "
-            "event file. Decompress it first: gzip --decompress --keep (110 bytes skipped)\n");
+            "event file. Decompress it first: gzip --decompress --keep (110 bytes skipped)\n"));
 }
 
 TEST_F(Inspect, NamesADirectoryThatItCannotRead) {

@@ -92,9 +92,8 @@ TEST_F(Man, HasAPageForEveryCommandWithAllItsOptions) {
 }
 
 TEST_F(Man, KnowsOnlyCommands) {
-  const Outcome outcome = steptape("man explode");
-  EXPECT_EQ(outcome.exitCode, 2);
-  EXPECT_THAT(outcome.error, HasSubstr("COMMAND: got explode; expected inspect,"));
+  EXPECT_THAT(steptape("man explode"),
+              Exits(2, HasSubstr("COMMAND: got explode; expected inspect,")));
 }
 
 #ifdef STEPTAPE_MANDOC

@@ -135,9 +135,7 @@ TEST_F(MergeTraces, NotesThatWindowsDoNotOverlap) {
 
 TEST_F(MergeTraces, WritesAProcessForEachRank) {
   writeJob("runs/demo");
-  const Outcome outcome = steptape("merge-traces runs/demo --output all.json.gz");
-  EXPECT_EQ(outcome.exitCode, 0);
-  EXPECT_EQ(outcome.error, "");
+  EXPECT_THAT(steptape("merge-traces runs/demo --output all.json.gz"), Exits(0, ""));
   const std::vector<Trace> merged = detail::profile::readChromeTrace(path("all.json.gz"));
   ASSERT_EQ(merged.size(), 3U);
   for (int rank = 0; rank < 3; ++rank) {
@@ -164,9 +162,7 @@ constexpr char kSecond[] = "cont/w1_1.1700000000000001000.pt.trace.json";
 TEST_F(MergeTraces, KeepsAllProcessesWithoutARank) {
   writeBytes(kFirst, traceWithoutARank(0));
   writeBytes(kSecond, traceWithoutARank(2));
-  const Outcome outcome = steptape("merge-traces cont --output all.json");
-  EXPECT_EQ(outcome.exitCode, 0);
-  EXPECT_EQ(outcome.error, "");
+  EXPECT_THAT(steptape("merge-traces cont --output all.json"), Exits(0, ""));
   EXPECT_EQ(detail::profile::readChromeTrace(path("all.json")).size(), 2U);
 }
 
@@ -250,9 +246,8 @@ TEST_F(MergeTraces, WritesNothingIfATraceIsDamaged) {
 
 TEST_F(MergeTraces, NamesTheFileThatCannotBeWritten) {
   writeProfile("0.xplane.pb", Training());
-  const Outcome outcome = steptape("merge-traces 0.xplane.pb --output absent/all.json");
-  EXPECT_EQ(outcome.exitCode, 1);
-  EXPECT_THAT(outcome.error, HasSubstr("absent/all.json"));
+  EXPECT_THAT(steptape("merge-traces 0.xplane.pb --output absent/all.json"),
+              Exits(1, HasSubstr("absent/all.json")));
 }
 
 TEST_F(MergeTraces, WritesPerfettosFormat) {

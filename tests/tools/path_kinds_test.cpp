@@ -89,9 +89,8 @@ TEST_F(PathKinds, AreNamedIfADirectoryIsExpected) {
 }
 
 TEST_F(PathKinds, AreNamedForOpenPipes) {
-  const Outcome outcome = run("sh -c 'cat runs/* | steptape inspect /dev/stdin'");
-  EXPECT_EQ(outcome.exitCode, 2);
-  EXPECT_THAT(outcome.error, StartsWith("PATH: cannot read /dev/stdin: got a FIFO; expected "));
+  EXPECT_THAT(run("sh -c 'cat runs/* | steptape inspect /dev/stdin'"),
+              Exits(2, StartsWith("PATH: cannot read /dev/stdin: got a FIFO; expected ")));
 }
 
 TEST_F(PathKinds, AreThoseOfTheFileOfARedirection) {

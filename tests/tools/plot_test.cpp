@@ -105,9 +105,7 @@ TEST_F(Plot, LeavesOutNonPositiveValuesOnALogarithmicAxis) {
 
 TEST_F(Plot, DrawsARunThatIsAllNan) {
   writeLoss("demo", {kNan, kNan});
-  const Outcome outcome = plot("runs");
-  EXPECT_EQ(outcome.exitCode, 0);
-  EXPECT_THAT(outcome.out, HasSubstr("nan at step 1; 2 of 2 left out: not finite"));
+  EXPECT_THAT(plot("runs"), Prints(HasSubstr("nan at step 1; 2 of 2 left out: not finite")));
 }
 
 TEST_F(Plot, Smooths) {
@@ -153,9 +151,7 @@ TEST_F(Plot, NamesEachReasonForAPointThatIsLeftOut) {
 
 TEST_F(Plot, WritesSvg) {
   writeLoss("demo", {1, 0.5F});
-  const Outcome outcome = plot("runs --svg chart.svg");
-  EXPECT_EQ(outcome.exitCode, 0);
-  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(plot("runs --svg chart.svg"), Prints(""));
   const std::string svg = contentOf("chart.svg");
   EXPECT_THAT(svg, HasSubstr("<title>loss</title>"));
   EXPECT_THAT(svg, HasSubstr("<polyline "));
@@ -165,26 +161,22 @@ TEST_F(Plot, WritesSvg) {
 
 TEST_F(Plot, ReportsThatItCannotWrite) {
   writeLoss("demo", {1, 0.5F});
-  const Outcome outcome = plot("runs --svg absent/chart.svg");
-  EXPECT_EQ(outcome.exitCode, 1);
-  EXPECT_THAT(outcome.error, HasSubstr("absent/chart.svg: No such file or directory"));
+  EXPECT_THAT(plot("runs --svg absent/chart.svg"),
+              Exits(1, HasSubstr("absent/chart.svg: No such file or directory")));
 }
 
 TEST_F(Plot, ReportsThatThereAreNoScalars) {
   writeEvents("runs/events.out.tfevents.1", {version()});
-  const Outcome outcome = steptape("plot runs");
-  EXPECT_EQ(outcome.exitCode, 1);
-  EXPECT_EQ(outcome.error, "steptape: got no scalar tag; 'steptape inspect' lists all tags\n");
+  EXPECT_THAT(steptape("plot runs"),
+              Exits(1, "steptape: got no scalar tag; 'steptape inspect' lists all tags\n"));
 }
 
 TEST_F(Plot, NamesTheMissingTag) {
   writeLoss("demo", {1});
-  const Outcome outcome = plot("runs --tag lose");
-  EXPECT_EQ(outcome.exitCode, 1);
-  EXPECT_EQ(
-      outcome.error,
-      "steptape: --tag: got \"lose\"; expected a match in a scalar tag; 'steptape inspect' lists "
-      "all tags\n");
+  EXPECT_THAT(plot("runs --tag lose"), Exits(1,
+                                             "steptape: --tag: got \"lose\"; expected a match in a "
+                                             "scalar tag; 'steptape inspect' lists "
+                                             "all tags\n"));
 }
 
 TEST_F(Plot, RefusesInvalidOptions) {

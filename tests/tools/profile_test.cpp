@@ -61,9 +61,8 @@ TEST_F(Profile, SaysThatTheStartIsUnknown) {
 
 TEST_F(Profile, WritesNoCompressedProfile) {
   writeProfile("a.xplane.pb", Training());
-  const Outcome outcome = steptape("profile a.xplane.pb --output b.xplane.pb.gz");
-  EXPECT_EQ(outcome.exitCode, 2);
-  EXPECT_THAT(outcome.error, HasSubstr("--output: got b.xplane.pb.gz; expected a name that ends"));
+  EXPECT_THAT(steptape("profile a.xplane.pb --output b.xplane.pb.gz"),
+              Exits(2, HasSubstr("--output: got b.xplane.pb.gz; expected a name that ends")));
 }
 
 TEST_F(Profile, ReadsATraceThatWasCutOffWithANote) {
@@ -80,11 +79,11 @@ TEST_F(Profile, ReadsATraceThatWasCutOffWithANote) {
 TEST_F(Profile, ReadsTheNumbersOfPythonWithANote) {
   writeBytes("a.json", R"({"traceEvents":[
       {"ph":"X","name":"a","pid":1,"tid":1,"ts":6,"dur":1,"args":{"loss":NaN}}]})");
-  const Outcome outcome = steptape("profile a.json");
-  EXPECT_EQ(outcome.exitCode, 0);
-  EXPECT_EQ(outcome.error,
+  EXPECT_THAT(
+      steptape("profile a.json"),
+      Exits(0,
             "note: a.json has 1 number such as NaN or Infinity, which JSON does not have: other "
-            "programs may refuse it\n");
+            "programs may refuse it\n"));
 }
 
 TEST_F(Profile, ShowsThePartsOfAStep) {
@@ -317,9 +316,8 @@ TEST_F(Profile, NotesMissingRanks) {
   std::filesystem::remove(
       path("runs/demo/plugins/profile/2023_11_14_22_13_20/"
            "node8_rank00001.xplane.pb"));
-  const Outcome outcome = steptape("profile runs/demo");
-  EXPECT_EQ(outcome.exitCode, 0);
-  EXPECT_EQ(outcome.error, "note: got traces of 2 of the 3 ranks of the job\n");
+  EXPECT_THAT(steptape("profile runs/demo"),
+              Exits(0, "note: got traces of 2 of the 3 ranks of the job\n"));
 }
 
 TEST_F(Profile, FitsATerminal) {
@@ -401,10 +399,8 @@ TEST_F(Profile, FailsAboveALimit) {
   writeProfile("before.xplane.pb", training);
   training.matmulMs = 6;
   writeProfile("after.xplane.pb", training);
-  const Outcome failed =
-      steptape("profile --compare before.xplane.pb after.xplane.pb --fail-above 26");
-  EXPECT_EQ(failed.exitCode, 1);
-  EXPECT_EQ(failed.error, "problem: a step takes 26.7 % longer; expected at most 26 %\n");
+  EXPECT_THAT(steptape("profile --compare before.xplane.pb after.xplane.pb --fail-above 26"),
+              Exits(1, "problem: a step takes 26.7 % longer; expected at most 26 %\n"));
   EXPECT_EQ(steptape("profile --compare before.xplane.pb after.xplane.pb --fail-above 27").exitCode,
             0);
   EXPECT_EQ(steptape("profile --compare after.xplane.pb before.xplane.pb --fail-above 0").exitCode,
@@ -529,18 +525,17 @@ TEST_F(Profile, NamesTheOffsetOfDamageInJson) {
 }
 
 TEST_F(Profile, ReportsADirectoryWithoutTraces) {
-  const Outcome outcome = steptape("profile .");
-  EXPECT_EQ(outcome.exitCode, 1);
-  EXPECT_EQ(outcome.error,
+  EXPECT_THAT(
+      steptape("profile ."),
+      Exits(1,
             "steptape: no trace in or below .; expected *.pt.trace.json, *.pt.trace.json.gz, "
-            "plugins/profile/*/*.xplane.pb or plugins/profile/*/*.trace.json.gz\n");
+            "plugins/profile/*/*.xplane.pb or plugins/profile/*/*.trace.json.gz\n"));
 }
 
 TEST_F(Profile, RefusesToReplaceAProfileOfXprof) {
   writeProfile("a.xplane.pb", Training());
-  const Outcome outcome = steptape("profile a.xplane.pb --output a.xplane.pb");
-  EXPECT_EQ(outcome.exitCode, 1);
-  EXPECT_THAT(outcome.error, HasSubstr("a.xplane.pb"));
+  EXPECT_THAT(steptape("profile a.xplane.pb --output a.xplane.pb"),
+              Exits(1, HasSubstr("a.xplane.pb")));
 }
 
 TEST_F(Profile, RefusesConflictingOptions) {

@@ -36,18 +36,16 @@ TEST_F(RepairCommand, WritesANewFile) {
 
 TEST_F(RepairCommand, RepairsInPlaceAndKeepsTheOriginal) {
   writeBytes("tfevents.1", damagedInside());
-  const Outcome outcome = steptape("repair tfevents.1 --in-place");
-  EXPECT_EQ(outcome.exitCode, 0);
-  EXPECT_THAT(outcome.out, HasSubstr("/tf-events.1.damaged\n"));
+  EXPECT_THAT(steptape("repair tfevents.1 --in-place"),
+              Prints(HasSubstr("/tf-events.1.damaged\n")));
   EXPECT_EQ(contentOf("tfevents.1"), smallFile());
   EXPECT_EQ(contentOf("tf-events.1.damaged"), damagedInside());
 }
 
 TEST_F(RepairCommand, ReportsThatThereIsNothingToRepair) {
   writeBytes("tfevents.1", smallFile());
-  const Outcome outcome = steptape("repair tfevents.1 --in-place");
-  EXPECT_EQ(outcome.exitCode, 0);
-  EXPECT_EQ(outcome.out, "tfevents.1: 3 records kept, 0 bytes left out\nnothing to repair\n");
+  EXPECT_THAT(steptape("repair tfevents.1 --in-place"),
+              Prints("tfevents.1: 3 records kept, 0 bytes left out\nnothing to repair\n"));
 }
 
 TEST_F(RepairCommand, NamesTheTagsWithRestoredMetadata) {
@@ -79,11 +77,10 @@ TEST_F(RepairCommand, OverwritesOnlyIfForced) {
 
 TEST_F(RepairCommand, RefusesTheDamagedFileAsOutput) {
   writeBytes("tfevents.1", damagedInside());
-  const Outcome outcome = steptape("repair tfevents.1 --output ./tfevents.1 --force");
-  EXPECT_EQ(outcome.exitCode, 2);
   EXPECT_THAT(
-      outcome.error,
-      HasSubstr("--output: got the damaged file itself; expected another file, or --in-place"));
+      steptape("repair tfevents.1 --output ./tfevents.1 --force"),
+      Exits(2, HasSubstr(
+                   "--output: got the damaged file itself; expected another file, or --in-place")));
   EXPECT_EQ(contentOf("tfevents.1"), damagedInside());
 }
 
@@ -96,15 +93,14 @@ TEST_F(RepairCommand, RequiresAnOutput) {
 
 TEST_F(RepairCommand, PrintsJson) {
   writeBytes("tfevents.1", damagedInside());
-  const Outcome outcome = steptape("repair tfevents.1 --output tfevents.2 --json");
-  EXPECT_EQ(outcome.exitCode, 0);
-  EXPECT_THAT(outcome.out,
-              MatchesRegex(R"(."file": "tfevents.1", "output": "tfevents.2", "original": "", )"
-                           R"("records_kept": 3, "bytes_kept": 130, "bytes_left_out": 6, )"
-                           R"("tags_restored": 0, "tags_without_metadata": .., "steps": .
+  EXPECT_THAT(
+      steptape("repair tfevents.1 --output tfevents.2 --json"),
+      Prints(MatchesRegex(R"(."file": "tfevents.1", "output": "tfevents.2", "original": "", )"
+                          R"("records_kept": 3, "bytes_kept": 130, "bytes_left_out": 6, )"
+                          R"("tags_restored": 0, "tags_without_metadata": .., "steps": .
 ."offset": 84, "bytes": 6, "left_out": true, "tag": "", "message": "length checksum mismatch: got .*".
 ., "more_steps": 0.
-)"));
+)")));
 }
 
 }  // namespace

@@ -49,9 +49,7 @@ TEST_F(Run, StartsAJobAgainThatDied) {
 }
 
 TEST_F(Run, SaysNothingAboutAJobThatSucceeds) {
-  const Outcome outcome = finishOf(alone("exit 0"));
-  EXPECT_EQ(outcome.exitCode, 0);
-  EXPECT_EQ(outcome.error, "");
+  EXPECT_THAT(finishOf(alone("exit 0")), Exits(0, ""));
 }
 
 TEST_F(Run, TellsTheJobItsRestarts) {
@@ -88,10 +86,8 @@ TEST_F(Run, DoesNotRepeatAnErrorThatComesAgain) {
            {130, "somebody stopped it by SIGINT"},
            {143, "somebody stopped it by SIGTERM"},
            {5, "exit code 5 is one of --no-restart-codes"}}) {
-    const Outcome outcome =
-        finishOf(alone("exit " + std::to_string(code), {"--no-restart-codes", "4,5"}));
-    EXPECT_EQ(outcome.exitCode, code);
-    EXPECT_THAT(outcome.error, HasSubstr("\n  not started again: " + reason + "\n"));
+    EXPECT_THAT(finishOf(alone("exit " + std::to_string(code), {"--no-restart-codes", "4,5"})),
+                Exits(code, HasSubstr("\n  not started again: " + reason + "\n")));
     EXPECT_EQ(linesOf("starts"), 1U);
     std::filesystem::remove(path("starts"));
   }
@@ -129,21 +125,20 @@ TEST_F(Run, PassesStandardInputAndArgumentsOn) {
 }
 
 TEST_F(Run, RequiresDashesBeforeTheProgram) {
-  const Outcome outcome = steptape("run ./train --epochs 3");
-  EXPECT_EQ(outcome.exitCode, 2);
   EXPECT_THAT(
-      outcome.error,
-      StartsWith("PROGRAM: got no \"--\" before ./train; expected -- PROGRAM [ARGUMENT]...\n"));
+      steptape("run ./train --epochs 3"),
+      Exits(2, StartsWith(
+                   "PROGRAM: got no \"--\" before ./train; expected -- PROGRAM [ARGUMENT]...\n")));
   EXPECT_THAT(steptape("run --help").out,
               HasSubstr("Usage: steptape run [OPTION]... -- PROGRAM..."));
 }
 
 TEST_F(Run, ReportsAProgramThatCannotBeStarted) {
   writeBytes("text", "no program");
-  const Outcome missing = steptape("run --launcher none -- ./absent");
-  EXPECT_EQ(missing.exitCode, 127);
-  EXPECT_EQ(missing.error,
-            "steptape run: cannot start ./absent: there is no such program; expected a program\n");
+  EXPECT_THAT(
+      steptape("run --launcher none -- ./absent"),
+      Exits(127,
+            "steptape run: cannot start ./absent: there is no such program; expected a program\n"));
   EXPECT_EQ(steptape("run --launcher none -- ./text").exitCode, 126);
 }
 
@@ -266,21 +261,19 @@ TEST_F(Run, StartsAJobAgainWhoseRanksSrunHasEndedForOneThatDied) {
 
 TEST_F(Run, SaysThatSrunHasNotFoundTheProgram) {
   writeScript("bin/srun", "exit 2");
-  const Outcome outcome =
-      run("env PATH=\"bin:$PATH\" SLURM_JOB_ID=7 '" STEPTAPE_TOOL "' run -n 3 -- ./missing");
-  EXPECT_EQ(outcome.exitCode, 127);
-  EXPECT_THAT(outcome.error, HasSubstr("exit code 127 means a program that is not there"));
+  EXPECT_THAT(
+      run("env PATH=\"bin:$PATH\" SLURM_JOB_ID=7 '" STEPTAPE_TOOL "' run -n 3 -- ./missing"),
+      Exits(127, HasSubstr("exit code 127 means a program that is not there")));
 }
 
 TEST_F(Run, HasAnExitCodeOfItsOwnForAJobThatASignalHasStoppedAndThatCanGoOn) {
   start(alone("trap 'exit 0' USR1\ntouch ready\nwhile :; do sleep 0.01; done"));
   waitForFile("ready");
   send(SIGUSR1);
-  const Outcome outcome = finish();
-  EXPECT_EQ(outcome.exitCode, 75);
-  EXPECT_THAT(outcome.error,
-              MatchesRegex("steptape run: the job was stopped by SIGUSR1 after .* and ended well; "
-                           "exit code 75 says that it can go on\n"));
+  EXPECT_THAT(finish(),
+              Exits(75, MatchesRegex(
+                            "steptape run: the job was stopped by SIGUSR1 after .* and ended well; "
+                            "exit code 75 says that it can go on\n")));
   EXPECT_EQ(linesOf("starts"), 1U);
 }
 

@@ -32,9 +32,8 @@ const std::vector<std::string> kCommands{
 TEST_F(StandardStreams, ReportAFullDisk) {
   for (const std::string& command : kCommands) {
     SCOPED_TRACE(command);
-    const Outcome outcome = shell("steptape " + command + " >/dev/full");
-    EXPECT_EQ(outcome.exitCode, 1);
-    EXPECT_THAT(outcome.error, HasSubstr("steptape: cannot write the output"));
+    EXPECT_THAT(shell("steptape " + command + " >/dev/full"),
+                Exits(1, HasSubstr("steptape: cannot write the output")));
   }
   EXPECT_EQ(shell("steptape inspect runs >/dev/full").error,
             "steptape: cannot write the output: No space left on device\n");
@@ -43,9 +42,8 @@ TEST_F(StandardStreams, ReportAFullDisk) {
 TEST_F(StandardStreams, ReportAClosedOutput) {
   for (const std::string& command : kCommands) {
     SCOPED_TRACE(command);
-    const Outcome outcome = shell("steptape " + command + " >&-");
-    EXPECT_EQ(outcome.exitCode, 1);
-    EXPECT_THAT(outcome.error, HasSubstr("steptape: cannot write the output"));
+    EXPECT_THAT(shell("steptape " + command + " >&-"),
+                Exits(1, HasSubstr("steptape: cannot write the output")));
   }
 }
 

@@ -252,11 +252,10 @@ TEST_F(StateTrace, HasTheProcessesOfTheReportedJobsOnly) {
 
 TEST_F(StateTrace, RefusesANameOfAnotherFormat) {
   for (const char* const command : {"autopsy", "dump 1"}) {
-    const Outcome outcome = steptape(std::string(command) + " --trace out.xplane.pb");
-    EXPECT_EQ(outcome.exitCode, 2);
-    EXPECT_THAT(outcome.error, HasSubstr("--trace: got out.xplane.pb, which holds one process; "
-                                         "expected a name that ends in .json, .json.gz, .pftrace "
-                                         "or .pftrace.gz"));
+    EXPECT_THAT(steptape(std::string(command) + " --trace out.xplane.pb"),
+                Exits(2, HasSubstr("--trace: got out.xplane.pb, which holds one process; "
+                                   "expected a name that ends in .json, .json.gz, .pftrace "
+                                   "or .pftrace.gz")));
   }
 }
 

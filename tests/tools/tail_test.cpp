@@ -255,9 +255,7 @@ TEST_F(Tail, PrintsJsonLines) {
 }
 
 TEST_F(Tail, ReportsAPathWithoutEventFiles) {
-  const Outcome outcome = tail(". --once");
-  EXPECT_EQ(outcome.exitCode, 1);
-  EXPECT_EQ(outcome.error, "steptape: no event file in or below .\n");
+  EXPECT_THAT(tail(". --once"), Exits(1, "steptape: no event file in or below .\n"));
 }
 
 TEST_F(Tail, FindsRunsThatAppear) {
@@ -300,10 +298,8 @@ TEST_F(Tail, EndsWhenItsReaderExits) {
 
 TEST_F(Tail, EndsCleanlyOnInterrupt) {
   writeBytes("runs/events.out.tfevents.1", smallFile());
-  const Outcome outcome =
-      run("timeout --preserve-status -s INT 1 '" STEPTAPE_TOOL "' tail runs --lines 1");
-  EXPECT_EQ(outcome.exitCode, 0);
-  EXPECT_THAT(outcome.out, HasSubstr("0.25\n"));
+  EXPECT_THAT(run("timeout --preserve-status -s INT 1 '" STEPTAPE_TOOL "' tail runs --lines 1"),
+              Prints(HasSubstr("0.25\n")));
 }
 
 TEST_F(Tail, ReportsDamageAndContinues) {
@@ -317,9 +313,7 @@ TEST_F(Tail, ReportsDamageAndContinues) {
 TEST_F(Tail, AcceptsAFileThatIsBeingWritten) {
   const std::string bytes = smallFile();
   writeBytes("runs/events.out.tfevents.1", bytes.substr(0, bytes.size() - 1));
-  const Outcome outcome = tail("runs --once");
-  EXPECT_EQ(outcome.exitCode, 0);
-  EXPECT_EQ(outcome.error, "");
+  EXPECT_THAT(tail("runs --once"), Exits(0, ""));
 }
 
 }  // namespace

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdlib>
+#include <ostream>
 #include <string>
 #include <sys/wait.h>
 
 #include "log/reader/log_dir_fixture.h"
+
+#include <gmock/gmock.h>
 
 namespace steptape {
 
@@ -16,6 +19,11 @@ class ToolFixture : public LogDirFixture {
     int exitCode;
     std::string out;
     std::string error;
+
+    friend void PrintTo(const Outcome& outcome, std::ostream* out) {
+      *out << "exit code " << outcome.exitCode << ", output \"" << outcome.out << "\" and errors \""
+           << outcome.error << '"';
+    }
   };
 
   Outcome steptape(const std::string& arguments) const {
@@ -44,5 +52,15 @@ class ToolFixture : public LogDirFixture {
     return bytes;
   }
 };
+
+/// A program that exits with this code and prints this on its standard error.
+MATCHER_P2(Exits, exitCode, error, "") {
+  return arg.exitCode == exitCode && ::testing::Matches(error)(arg.error);
+}
+
+/// A program that succeeds and prints this.
+MATCHER_P(Prints, out, "") {
+  return arg.exitCode == 0 && ::testing::Matches(out)(arg.out);
+}
 
 }  // namespace steptape

@@ -96,29 +96,24 @@ TEST_F(Usage, HelpFitsTheTerminal) {
 }
 
 TEST_F(Usage, SuggestsTheClosestCommand) {
-  const Outcome outcome = steptape("insepct runs");
-  EXPECT_EQ(outcome.exitCode, 2);
-  EXPECT_EQ(outcome.error, "steptape: got the unknown command \"insepct\"; expected \"inspect\"\n");
+  EXPECT_THAT(steptape("insepct runs"),
+              Exits(2, "steptape: got the unknown command \"insepct\"; expected \"inspect\"\n"));
 }
 
 TEST_F(Usage, ListsTheCommandsIfNoneIsClose) {
-  const Outcome outcome = steptape("bake");
-  EXPECT_EQ(outcome.exitCode, 2);
   EXPECT_THAT(
-      outcome.error,
-      StartsWith("steptape: got the unknown command \"bake\"; expected one of inspect, export, "));
+      steptape("bake"),
+      Exits(2,
+            StartsWith(
+                "steptape: got the unknown command \"bake\"; expected one of inspect, export, ")));
 }
 
 TEST_F(Usage, PrintsItsVersion) {
-  const Outcome outcome = steptape("--version");
-  EXPECT_EQ(outcome.exitCode, 0);
-  EXPECT_EQ(outcome.out, "steptape " STEPTAPE_VERSION "\n");
+  EXPECT_THAT(steptape("--version"), Prints("steptape " STEPTAPE_VERSION "\n"));
 }
 
 TEST_F(Usage, RequiresACommand) {
-  const Outcome outcome = steptape("");
-  EXPECT_EQ(outcome.exitCode, 2);
-  EXPECT_THAT(outcome.error, HasSubstr("A subcommand is required"));
+  EXPECT_THAT(steptape(""), Exits(2, HasSubstr("A subcommand is required")));
 }
 
 TEST_F(Usage, RefusesUnknownCommandsAndOptions) {
@@ -127,24 +122,19 @@ TEST_F(Usage, RefusesUnknownCommandsAndOptions) {
 }
 
 TEST_F(Usage, RequiresAPath) {
-  const Outcome outcome = steptape("inspect");
-  EXPECT_EQ(outcome.exitCode, 2);
-  EXPECT_THAT(outcome.error, HasSubstr("PATH is required"));
+  EXPECT_THAT(steptape("inspect"), Exits(2, HasSubstr("PATH is required")));
 }
 
 TEST_F(Usage, NamesTheMissingPath) {
-  const Outcome outcome = steptape("inspect absent");
-  EXPECT_EQ(outcome.exitCode, 2);
   EXPECT_THAT(
-      outcome.error,
-      StartsWith("PATH: cannot find absent: No such file or directory; expected a directory "
-                 "or a regular event file\n"));
+      steptape("inspect absent"),
+      Exits(2,
+            StartsWith("PATH: cannot find absent: No such file or directory; expected a directory "
+                       "or a regular event file\n")));
 }
 
 TEST_F(Usage, NamesADirectoryWithoutEventFiles) {
-  const Outcome outcome = steptape("inspect .");
-  EXPECT_EQ(outcome.exitCode, 1);
-  EXPECT_EQ(outcome.error, "steptape: no event file in or below .\n");
+  EXPECT_THAT(steptape("inspect ."), Exits(1, "steptape: no event file in or below .\n"));
 }
 
 TEST_F(Usage, NamesFilesOfOtherLibraries) {
