@@ -41,8 +41,8 @@ double valueOf(std::size_t metric, std::int64_t step) {
   return static_cast<double>(100 * metric) + static_cast<double>(step);
 }
 
-/// One rank's loop, which continues after a call throws: std::bad_alloc, or Error if its partner has
-/// failed.
+/// One rank's loop, which continues after a call throws: std::bad_alloc, or Error if its partner
+/// has failed.
 class LoggingRank {
  public:
   LoggingRank(std::shared_ptr<Communicator> world, std::string logDir,

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Processes that are killed at one of their system calls, at each of them in turn or a sample of
-// them: while a writer starts, ends, fills its files or replaces its log, and while it recovers what
-// another one left.
-// Every scalar whose call had returned is then in the run, once and in order, and nothing stays in
-// the folder of the black boxes.
+// Processes that are killed at one of their system calls, at each of them in turn or at a sample:
+// while a writer starts, ends, fills its files or replaces its log, and while it recovers what
+// another one left. Every scalar whose call had returned is then in the run, once and in order, and
+// nothing stays in the folder of the black boxes.
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
