@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include <cstdint>
 
 namespace steptape::detail::base {
 

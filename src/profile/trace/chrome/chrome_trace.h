@@ -32,8 +32,8 @@ struct ChromeTraceOptions {
 ///          there is no process. No file remains then.
 /// @threads Thread-safe.
 /// @cost    About 0.8 us per event on a current core, 0.2 us without compression. Some MiB of
-///          memory, 40 bytes for each span with a sequence number and about 150 for each launch of a
-///          device's work, whatever else is in the trace.
+///          memory, 40 bytes for each span with a sequence number and about 150 for each launch
+///          of a device's work, whatever else is in the trace.
 STEPTAPE_EXPORT Status writeChromeTrace(const std::string& path, ArrayView<const Trace> processes,
                                         const ChromeTraceOptions& options = {});
 inline Status writeChromeTrace(const std::string& path, const Trace& process,

@@ -21,8 +21,8 @@ struct PerfettoFlow {
 
 /// Writes the begins and ends of spans.
 ///
-/// Spans of the same name and details differ only in times and a few numbers, so most fields are made
-/// once.
+/// Spans of the same name and details differ only in times and a few numbers, so most fields are
+/// made once.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class PerfettoSlices {
