@@ -7,6 +7,7 @@
 # Sets <out> to "Open MPI" or "MPICH" (also for Intel MPI, whose launchers are interchangeable with MPICH's), or nothing.
 function(steptape_mpi_family out)
   set(family "")
+  unset(header)  # a caller's variable of this name would end the search before it begins
   find_file(header mpi.h PATHS ${MPI_CXX_INCLUDE_DIRS} NO_DEFAULT_PATH NO_CACHE)
   if(header)
     file(STRINGS ${header} names REGEX "#[ ]*define +(OPEN_MPI|OMPI_MAJOR_VERSION|MPICH_NAME|MPICH_VERSION|I_MPI_VERSION)")

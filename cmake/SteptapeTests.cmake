@@ -73,9 +73,9 @@ endif()
 set(STEPTAPE_TORCH_HEADERS_OPTIONS)
 if(STEPTAPE_PRECOMPILE_HEADERS AND STEPTAPE_HAVE_TORCH)
   string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
-  set(header ${PROJECT_BINARY_DIR}/CMakeFiles/steptape_torch_headers.dir/cmake_pch.hxx)
+  set(precompiled ${PROJECT_BINARY_DIR}/CMakeFiles/steptape_torch_headers.dir/cmake_pch.hxx)
   file(WRITE ${PROJECT_BINARY_DIR}/torch_headers.cmake
-    "add_compile_options(${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}} -O0 -include \"${header}\")\n")
+    "add_compile_options(${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}} -O0 -include \"${precompiled}\")\n")
   set(STEPTAPE_TORCH_HEADERS_OPTIONS -DCMAKE_PROJECT_INCLUDE=${PROJECT_BINARY_DIR}/torch_headers.cmake)
 endif()
 
