@@ -121,15 +121,25 @@ function(steptape_add_test name)
   endif()
 endfunction()
 
+# steptape_cores_of_job(<out> <ranks>): what ctest keeps free for a job. A job that asks for more than there is would wait
+# for the end of all other tests, and run alone.
+function(steptape_cores_of_job out ranks)
+  if(ranks GREATER 2)
+    set(ranks 2)
+  endif()
+  set(${out} ${ranks} PARENT_SCOPE)
+endfunction()
+
 function(steptape_add_mpi_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "RANKS;SOURCES;LINK;LABELS")
   steptape_test_program(${name} SOURCES ${arg_SOURCES} ${PROJECT_SOURCE_DIR}/tests/ranks/mpi/mpi_test_main.cpp LINK ${arg_LINK})
   add_dependencies(mpi_tests ${name})
   foreach(ranks IN LISTS arg_RANKS)
+    steptape_cores_of_job(cores ${ranks})
     add_test(NAME ${name}.${ranks}_ranks
       COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${MPIEXEC_PREFLAGS} $<TARGET_FILE:${name}> ${MPIEXEC_POSTFLAGS})
     set_tests_properties(${name}.${ranks}_ranks PROPERTIES
-      PROCESSORS ${ranks}
+      PROCESSORS ${cores}
       COST ${STEPTAPE_COST_OF_JOB}
       LABELS "mpi;${arg_LABELS}"
       ENVIRONMENT "${STEPTAPE_MPI_ENVIRONMENT};OMP_NUM_THREADS=1")
@@ -149,9 +159,10 @@ function(steptape_add_c10d_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "RANKS;SOURCES;LINK;LABELS")
   steptape_test_program(${name} SOURCES ${arg_SOURCES} ${PROJECT_SOURCE_DIR}/tests/ranks/c10d/c10d_test_main.cpp LINK ${arg_LINK})
   foreach(ranks IN LISTS arg_RANKS)
+    steptape_cores_of_job(cores ${ranks})
     add_test(NAME ${name}.${ranks}_ranks COMMAND start_ranks ${ranks} $<TARGET_FILE:${name}>)
     set_tests_properties(${name}.${ranks}_ranks PROPERTIES
-      PROCESSORS ${ranks}
+      PROCESSORS ${cores}
       COST ${STEPTAPE_COST_OF_JOB}
       LABELS "c10d;${arg_LABELS}"
       ENVIRONMENT "OMP_NUM_THREADS=1")
