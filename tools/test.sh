@@ -112,8 +112,8 @@ run_preset() {
     failed=$((failed + 1))
     return
   fi
-  # One more than there are cores, because many tests wait: for a browser, for a rank, for a child.
-  ctest --preset "$preset" --test-dir "$folder" --parallel $(($(nproc) + 1)) "${arguments[@]}" | tee "$log" || true
+  # Two more than there are cores, because many tests wait: for a browser, for a rank, for a child.
+  ctest --preset "$preset" --test-dir "$folder" --parallel $(($(nproc) + 2)) "${arguments[@]}" | tee "$log" || true
   # "98% tests passed, 1 tests failed out of 57"; from CMake 4 on "100% tests passed out of 57".
   summary=$(grep -E '^[0-9]+% tests passed(, [0-9]+ tests failed)? out of [0-9]+$' "$log" || true)
   if [[ -z $summary ]]; then

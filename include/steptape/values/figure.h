@@ -145,7 +145,10 @@ struct ConfusionMatrixOptions {
   bool colorbar = true;
 };
 
+namespace figure {
 struct FigureModel;
+struct FigureGridModel;
+}  // namespace figure
 
 /// A chart for TensorBoard's image page, in the terms of matplotlib.
 ///
@@ -277,9 +280,9 @@ class STEPTAPE_EXPORT Figure {
   friend struct FigureTraits<Figure>;
   friend class FigureGrid;
 
-  std::shared_ptr<const FigureModel> snapshot() const;
+  std::shared_ptr<const figure::FigureModel> snapshot() const;
 
-  std::unique_ptr<FigureModel> model_;
+  std::unique_ptr<figure::FigureModel> model_;
 };
 
 /// Lets SummaryWriter::addFigure() take a Figure.
@@ -288,8 +291,6 @@ struct FigureTraits<Figure> {
   /// @cost A copy of the figure; the numbers are shared.
   STEPTAPE_EXPORT static CapturedFigure capture(const Figure& figure);
 };
-
-struct FigureGridModel;
 
 /// Options of a FigureGrid.
 struct FigureGridOptions {
@@ -321,7 +322,7 @@ class STEPTAPE_EXPORT FigureGrid {
  private:
   friend struct FigureTraits<FigureGrid>;
 
-  std::shared_ptr<const FigureGridModel> model_;
+  std::shared_ptr<const figure::FigureGridModel> model_;
 };
 
 /// Lets SummaryWriter::addFigure() take a FigureGrid.

@@ -14,12 +14,13 @@ namespace {
 using figure::Color;
 
 /// Returns the color that a plot requests, or the next one.
-Color colorFor(const std::string& color, const std::string& where, FigureModel* model) {
+Color colorFor(const std::string& color, const std::string& where, figure::FigureModel* model) {
   return color.empty() ? figure::cycleColor(model->nextColor) : figure::parseColor(color, where);
 }
 
 /// Adds a plot that uses `color`. Called last, so that a call that throws changes nothing.
-void add(figure::PlotPtr plot, const std::string& chosen, const Color& color, FigureModel* model) {
+void add(figure::PlotPtr plot, const std::string& chosen, const Color& color,
+         figure::FigureModel* model) {
   model->plots.push_back(std::move(plot));
   model->nextColor += chosen.empty() ? 1 : 0;
   model->lastColor = color;
@@ -32,14 +33,15 @@ void checkLimits(double min, double max, const std::string& where) {
   }
 }
 
-void checkScale(AxisScale scale, const FigureModel::Limits& limits, const std::string& where) {
+void checkScale(AxisScale scale, const figure::FigureModel::Limits& limits,
+                const std::string& where) {
   if (scale == AxisScale::kLog && limits && limits->first <= 0) {
     detail::base::reject("the lower limit " + std::to_string(limits->first),
                          "a positive one on a logarithmic axis", where);
   }
 }
 
-PngImage draw(const FigureModel& model) {
+PngImage draw(const figure::FigureModel& model) {
   const CanvasOptions& size = model.canvas;
   figure::Canvas canvas(size.width, size.height, size.dpi);
   figure::drawFigure(
@@ -51,12 +53,13 @@ PngImage draw(const FigureModel& model) {
 
 Figure::Figure() : Figure(CanvasOptions()) {}
 
-Figure::Figure(CanvasOptions options) : model_(std::make_unique<FigureModel>()) {
+Figure::Figure(CanvasOptions options) : model_(std::make_unique<figure::FigureModel>()) {
   figure::checkCanvas(options.width, options.height, options.dpi, "Figure");
   model_->canvas = std::move(options);
 }
 
-Figure::Figure(const Figure& other) : model_(std::make_unique<FigureModel>(*other.model_)) {}
+Figure::Figure(const Figure& other)
+    : model_(std::make_unique<figure::FigureModel>(*other.model_)) {}
 
 Figure& Figure::operator=(const Figure& other) {
   *this = Figure(other);
@@ -200,8 +203,8 @@ PngImage Figure::render() const {
   return draw(*model_);
 }
 
-std::shared_ptr<const FigureModel> Figure::snapshot() const {
-  return std::make_shared<const FigureModel>(*model_);
+std::shared_ptr<const figure::FigureModel> Figure::snapshot() const {
+  return std::make_shared<const figure::FigureModel>(*model_);
 }
 
 CapturedFigure FigureTraits<Figure>::capture(const Figure& figure) {

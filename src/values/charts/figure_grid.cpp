@@ -10,7 +10,7 @@
 #include "values/charts/model.h"
 #include "values/charts/render.h"
 
-namespace steptape {
+namespace steptape::figure {
 
 /// The content of a FigureGrid; immutable.
 struct FigureGridModel {
@@ -18,12 +18,16 @@ struct FigureGridModel {
   FigureGridOptions options;
 };
 
+}  // namespace steptape::figure
+
+namespace steptape {
+
 namespace {
 
 constexpr double kLeastCell = 64;
 constexpr double kGridTitleSize = 14;
 
-figure::Rect cellOf(const FigureGridModel& model, std::size_t index, double top) {
+figure::Rect cellOf(const figure::FigureGridModel& model, std::size_t index, double top) {
   const int columns = static_cast<int>(model.options.columns);
   const int rows = (static_cast<int>(model.figures.size()) + columns - 1) / columns;
   const int column = static_cast<int>(index) % columns;
@@ -46,7 +50,7 @@ double titleHeight(const FigureGridOptions& options) {
   return options.title.empty() ? 0 : std::round(2 * kGridTitleSize * options.dpi / kPointsPerInch);
 }
 
-PngImage draw(const FigureGridModel& model) {
+PngImage draw(const figure::FigureGridModel& model) {
   const FigureGridOptions& options = model.options;
   figure::Canvas canvas(options.width, options.height, options.dpi);
   const double top = titleHeight(options);
@@ -73,7 +77,7 @@ FigureGrid::FigureGrid(const std::vector<Figure>& figures, FigureGridOptions opt
     detail::base::reject("columns = " + std::to_string(options.columns), "at least 1", where);
   }
   figure::checkCanvas(options.width, options.height, options.dpi, where);
-  FigureGridModel model;
+  figure::FigureGridModel model;
   options.columns = std::min(options.columns, static_cast<std::int64_t>(figures.size()));
   model.options = std::move(options);
   for (const Figure& figure : figures) {
@@ -87,7 +91,7 @@ FigureGrid::FigureGrid(const std::vector<Figure>& figures, FigureGridOptions opt
                              " figures in " + std::to_string(model.options.columns) + " columns",
                          "at least 64 pixels to a side", where);
   }
-  model_ = std::make_shared<const FigureGridModel>(std::move(model));
+  model_ = std::make_shared<const figure::FigureGridModel>(std::move(model));
 }
 
 PngImage FigureGrid::render() const {

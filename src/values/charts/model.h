@@ -11,7 +11,7 @@
 #include "values/charts/color.h"
 #include "values/charts/plots.h"
 
-namespace steptape {
+namespace steptape::figure {
 
 /// The content of a Figure. Copies share the plots.
 struct FigureModel {
@@ -26,10 +26,10 @@ struct FigureModel {
   AxisScale yScale = AxisScale::kLinear;
   LegendPlace legend = LegendPlace::kBest;
   bool grid = true;
-  std::vector<figure::PlotPtr> plots;
+  std::vector<PlotPtr> plots;
   int nextColor = 0;
-  int barPlots = 0;                                 ///< Number of bar plots side by side.
-  figure::Color lastColor = figure::cycleColor(0);  ///< Color of the last plot.
+  int barPlots = 0;                 ///< Number of bar plots side by side.
+  Color lastColor = cycleColor(0);  ///< Color of the last plot.
 };
 
-}  // namespace steptape
+}  // namespace steptape::figure
