@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <pthread.h>
-#include <unistd.h>
 
 #include "base/thread_id.h"
 

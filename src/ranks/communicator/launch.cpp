@@ -317,7 +317,7 @@ std::string foreignLauncherBecause(const MpiWorld& world, const Variables& varia
   if (textOf(variable, "STEPTAPE_LAUNCHER") == "none") {
     return "";
   }
-  const MpiFamily family = familyOf(world.library);
+  const MpiFamily family = familyOf(world.mpiVersion);
   const LauncherVariables* launcher = launcherOf(variable, family, /*isOwn=*/true);
   if (launcher == nullptr) {
     launcher = launcherOf(variable, family, /*isOwn=*/false);
@@ -334,7 +334,7 @@ std::string foreignLauncherBecause(const MpiWorld& world, const Variables& varia
                                launcher->launcher + " (" + launcher->size + "=" + size +
                                "), and a world of " + std::to_string(world.size) +
                                (world.size == 1 ? " rank of " : " ranks of ") +
-                               nameOfMpiLibrary(world.library) + ", the MPI of this program",
+                               nameOfMpiLibrary(world.mpiVersion) + ", the MPI of this program",
                            std::string(launchersFor(family)) +
                                ". STEPTAPE_LAUNCHER=none makes each process a job of its own");
 }

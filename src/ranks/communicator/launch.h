@@ -58,7 +58,7 @@ STEPTAPE_EXPORT Launch findLaunch(const LaunchSupport& support);
 
 /// The world that MPI made when it was initialized.
 struct MpiWorld {
-  std::string library;  ///< As MPI_Get_library_version() names it.
+  std::string mpiVersion;  ///< As MPI_Get_library_version() names it.
   int size = 1;
 };
 

@@ -79,7 +79,7 @@ std::string libraryVersion() {
 
 std::string foreignLauncherBecause() {
   steptape::detail::ranks::MpiWorld world;
-  world.library = libraryVersion();
+  world.mpiVersion = libraryVersion();
   MPI_Comm_size(MPI_COMM_WORLD, &world.size);
   return steptape::detail::ranks::foreignLauncherBecause(world);
 }

@@ -342,7 +342,7 @@ TEST(OutOfMemory, IsReportedThoughTheReportThrows) {
   program.options().onError = [](const Status&) { throw std::bad_alloc(); };
   ASSERT_TRUE(program.open());
   program.log(1, 0, [&] { program.writer().addScalar("scalar/a", 1, 5); });
-  program.log(1, 0, [&] { program.writer().addScalar("scalar/a", 1, 4); });  // a step back
+  program.log(1, 0, [&] { program.writer().addScalar("scalar/a", 1, 3); });  // a step back
   program.close();
   program.expectAllIsThereOrCounted();
 }
