@@ -342,10 +342,11 @@ SignalStack::~SignalStack() {
   stack_t off{};
   off.ss_flags = SS_DISABLE;
   stack_t known{};
-  if (::sigaltstack(nullptr, &known) == 0 && known.ss_sp == memory_) {
+  if (::sigaltstack(nullptr, &known) == 0 &&
+      known.ss_sp == static_cast<char*>(memory_) + kGuardBytes) {
     ::sigaltstack(&off, nullptr);
   }
-  ::munmap(memory_, kBytes);
+  ::munmap(memory_, kGuardBytes + kBytes + kGuardBytes);
 }
 
 void SignalStack::install() noexcept {
@@ -354,18 +355,19 @@ void SignalStack::install() noexcept {
       (known.ss_flags & SS_DISABLE) == 0) {
     return;
   }
-  void* const memory =
-      ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  constexpr std::size_t kAll = kGuardBytes + kBytes + kGuardBytes;
+  void* const memory = ::mmap(nullptr, kAll, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
     return;
   }
   stack_t ours{};
-  ours.ss_sp = memory;
+  ours.ss_sp = static_cast<char*>(memory) + kGuardBytes;
   ours.ss_size = kBytes;
-  if (::sigaltstack(&ours, nullptr) == 0) {
+  if (::mprotect(ours.ss_sp, kBytes, PROT_READ | PROT_WRITE) == 0 &&
+      ::sigaltstack(&ours, nullptr) == 0) {
     memory_ = memory;
   } else {
-    ::munmap(memory, kBytes);
+    ::munmap(memory, kAll);
   }
 }
 

@@ -24,7 +24,9 @@ class StatePage;
 void catchFatalSignals(StatePage& page) noexcept;
 
 /// A stack for the signal handlers of one thread, without which an overflow of the thread's own
-/// stack ends the process unseen.
+/// stack ends the process unseen. Nothing can be stored next to it: a thread's stack often lies
+/// right above, and a function whose locals are larger than that stack's own guard page steps over
+/// it.
 ///
 /// @threads Construct, install() and destroy it on one thread.
 class SignalStack {
@@ -39,8 +41,9 @@ class SignalStack {
 
  private:
   static constexpr std::size_t kBytes = std::size_t{64} << 10;  // the handler's and the next one's
+  static constexpr std::size_t kGuardBytes = std::size_t{64} << 10;  // the largest size of a page
 
-  void* memory_ = nullptr;
+  void* memory_ = nullptr;  // a guard, the stack and another guard
 };
 
 }  // namespace steptape::detail::process

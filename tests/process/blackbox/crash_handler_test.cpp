@@ -332,6 +332,33 @@ TEST_F(CrashTest, NotesAnOverflowOfTheStackOfAnyThreadWithZones) {
   EXPECT_TRUE(hasFrameIn(read, reinterpret_cast<const void*>(&useStack)));
 }
 
+/// Returns whether a byte of this process's memory can be read.
+bool isReadable(const void* address) {
+  int ends[2] = {};
+  const bool isRead = pipe(ends) == 0 && write(ends[1], address, 1) == 1;
+  close(ends[0]);
+  close(ends[1]);
+  return isRead;
+}
+
+TEST_F(CrashTest, GuardsTheStackOfItsHandlersOnBothSides) {
+  stateAfter([] {
+    StatePage::keep();
+    std::thread([] {
+      STEPTAPE_ZONE("zone");
+      stack_t stack{};
+      const bool isKnown = sigaltstack(nullptr, &stack) == 0;
+      char* const begin = static_cast<char*>(stack.ss_sp);
+      char* const end = begin + stack.ss_size;
+      _exit(isKnown && isReadable(begin) && isReadable(end - 1) && !isReadable(begin - 1) &&
+                    !isReadable(end)
+                ? 7
+                : 1);
+    }).join();
+  });
+  EXPECT_EQ(WEXITSTATUS(status_), 7);
+}
+
 TEST_F(CrashTest, NotesOneOfTwoThreadsThatFaultAtOnce) {
   for (int round = 0; round < 20; ++round) {
     std::filesystem::remove_all(folder());
