@@ -20,6 +20,9 @@ STEPTAPE_EXPORT void encodeEvent(const event::Event& event, std::string* out);
 /// Appends the encoding of a value's metadata; errors and cost as for encodeEvent().
 STEPTAPE_EXPORT void encodeMetadata(const event::SummaryMetadata& metadata, std::string* out);
 
+/// Appends the encoding of a tensor; errors and cost as for encodeEvent().
+STEPTAPE_EXPORT void encodeTensor(const event::Tensor& tensor, std::string* out);
+
 /// Decodes one record's payload.
 ///
 /// Tensors are returned with their numbers in `content`, in whichever field the writer stored them

@@ -20,24 +20,25 @@ void encode(const event::SummaryMetadata& metadata, wire::SummaryMetadata* out) 
   out->set_data_class(static_cast<std::int32_t>(metadata.dataClass));
 }
 
+void encode(const event::Tensor& tensor, wire::TensorProto* out) {
+  out->set_dtype(static_cast<std::int32_t>(tensor.type));
+  // A tensor without a shape has rank 0. Omitting the shape saves two bytes per scalar.
+  for (const std::int64_t size : tensor.shape) {
+    out->mutable_tensor_shape()->add_dim()->set_size(size);
+  }
+  out->set_tensor_content(tensor.content);
+  for (const std::string& text : tensor.strings) {
+    out->add_string_val(text);
+  }
+}
+
 /// One overload per alternative of Value::Data.
 struct ValueEncoder {
   wire::Summary::Value* out;
 
   void operator()(std::monostate) const {}
   void operator()(float value) const { out->set_simple_value(value); }
-  void operator()(const event::Tensor& tensor) const {
-    wire::TensorProto* proto = out->mutable_tensor();
-    proto->set_dtype(static_cast<std::int32_t>(tensor.type));
-    // A tensor without a shape has rank 0. Omitting the shape saves two bytes per scalar.
-    for (const std::int64_t size : tensor.shape) {
-      proto->mutable_tensor_shape()->add_dim()->set_size(size);
-    }
-    proto->set_tensor_content(tensor.content);
-    for (const std::string& text : tensor.strings) {
-      proto->add_string_val(text);
-    }
-  }
+  void operator()(const event::Tensor& tensor) const { encode(tensor, out->mutable_tensor()); }
   void operator()(const event::SummaryImage& image) const {
     wire::Summary::Image* proto = out->mutable_image();
     proto->set_height(image.height);
@@ -124,6 +125,12 @@ void detail::events::encodeMetadata(const event::SummaryMetadata& metadata, std:
   wire::SummaryMetadata proto;
   encode(metadata, &proto);
   append(proto, "metadata", out);
+}
+
+void detail::events::encodeTensor(const event::Tensor& tensor, std::string* out) {
+  wire::TensorProto proto;
+  encode(tensor, &proto);
+  append(proto, "a tensor", out);
 }
 
 }  // namespace steptape

@@ -13,11 +13,15 @@
 
 #include "base/directory_entries.h"
 #include "events/framing/event_file_name.h"
+#include "log/reader/run_finder.h"
 
 namespace steptape {
 namespace {
 
 namespace fs = std::filesystem;
+
+using detail::log::FoundRuns;
+using detail::log::LinkRule;
 
 std::string withoutTrailingSlashes(std::string path) {
   while (path.size() > 1 && path.back() == '/') {
@@ -57,9 +61,7 @@ Listing list(const fs::path& directory, std::error_code* error) {
 
 class RunFinder {
  public:
-  /// @param unreadable As that of listRuns().
-  RunFinder(fs::path root, std::vector<Damage>* unreadable)
-      : root_(std::move(root)), unreadable_(unreadable) {}
+  RunFinder(fs::path root, LinkRule links) : root_(std::move(root)), rule_(links) {}
 
   /// @return why the root cannot be read.
   std::error_code findAll() {
@@ -72,7 +74,7 @@ class RunFinder {
     return error;
   }
 
-  std::vector<RunFiles> runs;
+  FoundRuns found;
 
  private:
   /// Adds the runs in and below `directory`, and collects links.
@@ -85,15 +87,23 @@ class RunFinder {
     if (error || !visited_.insert(canonical).second) {
       return error;
     }
+    found.directories.push_back(directory.string());
     Listing listing = list(directory, &error);
     if (!listing.files.empty()) {
-      runs.push_back({directory.lexically_relative(root_).string(), directory.string(),
-                      std::move(listing.files), true});
+      found.runs.push_back({directory.lexically_relative(root_).string(), directory.string(),
+                            std::move(listing.files), true});
     }
-    links_.insert(links_.end(), listing.links.begin(), listing.links.end());
     for (const fs::path& child : listing.directories) {
       visitBelow(child);
     }
+    if (rule_ == LinkRule::kEachDirectoryOnce) {
+      links_.insert(links_.end(), listing.links.begin(), listing.links.end());
+      return error;
+    }
+    for (const fs::path& link : listing.links) {
+      visitBelow(link);
+    }
+    visited_.erase(canonical);  // only a link to a directory around it is a cycle
     return error;
   }
 
@@ -101,9 +111,9 @@ class RunFinder {
     const std::error_code error = visit(directory);
     const bool isGone =
         error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory;
-    if (error && !isGone && unreadable_ != nullptr) {
+    if (error && !isGone) {
       const std::string path = directory.string();
-      unreadable_->push_back(
+      found.unreadable.push_back(
           {path, 0, 0, ReadOutcome::kIoError,
            Status(ErrorCode::kIoError,
                   "cannot read " + path + ": " + error.message() + "; its runs are left out")});
@@ -111,7 +121,7 @@ class RunFinder {
   }
 
   fs::path root_;
-  std::vector<Damage>* unreadable_;
+  LinkRule rule_;
   std::set<fs::path> visited_;
   std::deque<fs::path> links_;  // a deque: elements do not move while it grows
 };
@@ -133,21 +143,29 @@ std::uint64_t totalBytes(const RunFiles& run) {
   return bytes;
 }
 
-std::vector<RunFiles> listRuns(const std::string& pathAsGiven, std::vector<Damage>* unreadable) {
+std::vector<RunFiles> listRuns(const std::string& path, std::vector<Damage>* unreadable) {
+  FoundRuns found = findRuns(path, LinkRule::kEachDirectoryOnce);
+  if (unreadable != nullptr) {
+    unreadable->insert(unreadable->end(), found.unreadable.begin(), found.unreadable.end());
+  }
+  return std::move(found.runs);
+}
+
+detail::log::FoundRuns detail::log::findRuns(const std::string& pathAsGiven, LinkRule links) {
   const std::string path = withoutTrailingSlashes(pathAsGiven);
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (fs::exists(status) && !fs::is_directory(status)) {
-    return {runOfFile(path)};
+    return {{runOfFile(path)}, {}, {}};
   }
-  RunFinder finder(path, unreadable);
+  RunFinder finder(path, links);
   error = finder.findAll();
   if (error) {
     throw Error(ErrorCode::kIoError, "cannot read " + path + ": " + error.message());
   }
-  std::sort(finder.runs.begin(), finder.runs.end(),
+  std::sort(finder.found.runs.begin(), finder.found.runs.end(),
             [](const RunFiles& a, const RunFiles& b) { return a.name < b.name; });
-  return std::move(finder.runs);
+  return std::move(finder.found);
 }
 
 }  // namespace steptape

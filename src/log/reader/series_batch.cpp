@@ -131,12 +131,14 @@ EventMeaning SeriesBatch::add(std::string_view payload, ValueLocation where) {
     return meaning;
   }
   if (const auto* log = std::get_if<event::SessionLog>(&event.what)) {
+    meaning.wallTime = event.wallTime;
     if (log->status == event::SessionLog::Status::kStart) {
       meaning.kind = EventMeaning::Kind::kRestart;
       meaning.restartStep = event.step;
     }
   } else if (const auto* version = std::get_if<event::FileVersion>(&event.what)) {
     meaning.kind = EventMeaning::Kind::kFileVersion;
+    meaning.wallTime = event.wallTime;
     meaning.hasRestarts = hasRestarts(*version);
   } else {
     where.wallTime = event.wallTime;
@@ -372,6 +374,13 @@ void SeriesBatch::reset() {
   touched_.clear();
   points_ = 0;
   latestStep_ = -1;
+}
+
+void SeriesBatch::releasePoints() {
+  for (TagBatch& batch : tags_.entries()) {
+    batch.scalars = ScalarColumns();
+    batch.values = std::vector<ValueLocation>();
+  }
 }
 
 void SeriesBatch::clear() {

@@ -88,7 +88,9 @@ struct EventMeaning {
   Kind kind = Kind::kContent;
   std::int64_t restartStep = 0;
   bool hasRestarts = false;  ///< For kFileVersion.
-  Status status;             ///< For kNoEvent.
+  /// Of an event that can hold no value; values have their own.
+  std::optional<double> wallTime;
+  Status status;  ///< For kNoEvent.
 };
 
 /// Sorts the events of a stretch of a file by tag.
@@ -138,6 +140,8 @@ class SeriesBatch {
   void clear();
   /// Clears all state that events have set.
   void reset();
+  /// Frees the memory of the points. REQUIRES: the stretch is clear.
+  void releasePoints();
 
  private:
   struct NewScalar {

@@ -46,7 +46,7 @@ std::string SeriesStore::firstPlugin(const std::string& tag) const {
   return series == tags_.end() ? std::string() : series->second.metadata.pluginName;
 }
 
-void SeriesStore::beginUpdate() {
+void SeriesStore::beginUpdate(const std::vector<std::string>& /*files*/) {
   showUndecided(/*asScalars=*/false);
   for (auto& [tag, series] : tags_) {
     series.firstNewScalar = series.scalars.size();
@@ -221,6 +221,14 @@ void SeriesStore::appendValues(TagSeries* series, Reservoirs* reservoirs,
     }
     series->values.push_back(values[i]);
   }
+}
+
+std::size_t SeriesStore::scalars() const {
+  std::size_t count = 0;
+  for (const auto& [tag, series] : tags_) {
+    count += series.scalars.size();
+  }
+  return count;
 }
 
 void SeriesStore::reserve(double times) {

@@ -15,41 +15,31 @@
 #include "log/reader/reservoir.h"
 #include "log/reader/series_batch.h"
 #include "log/reader/series_cuts.h"
+#include "log/reader/series_sink.h"
 
 namespace steptape::detail::log {
 
 /// The series of a run, assembled from stretches of its files in order.
 ///
 /// @threads Not thread-safe: one thread at a time.
-class SeriesStore {
+class SeriesStore final : public SeriesSink {
  public:
   explicit SeriesStore(Sampling sampling) : sampling_(std::move(sampling)) {}
 
-  /// Returns the first plugin of a tag; "" if no value has named one yet.
-  std::string firstPlugin(const std::string& tag) const;
-
+  std::string firstPlugin(const std::string& tag) const override;
   /// Marks all later points as new: see TagSeries::firstNewScalar.
-  void beginUpdate();
-
-  /// Appends the points of `batch`, sets the kinds of its tags, and clears it.
-  void append(SeriesBatch* batch);
-
-  /// Returns whether `batch` and this store have the same kind and plugin for every tag. They may
-  /// differ if the batch was read without the earlier part of the file.
-  bool agreesWith(const SeriesBatch& batch) const;
-
-  /// Reserves room for `times` as many scalars as there are, so that columns do not grow in steps,
-  /// each of which copies them. Unused room takes no memory.
-  void reserve(double times);
-
-  /// Discards all points at `step` or later; graphs stay.
+  void beginUpdate(const std::vector<std::string>& files) override;
+  void append(SeriesBatch* batch) override;
+  void noteWallTime(double /*wallTime*/) override {}
+  bool agreesWith(const SeriesBatch& batch) const override;
+  std::size_t scalars() const override;
+  /// Unused room takes no memory, and columns do not grow in steps, each of which copies them.
+  void reserve(double times) override;
   /// @cost Constant per tag: points leave their columns in endUpdate(), unless they are sampled.
-  void purgeFrom(std::int64_t step);
-
-  /// Ends an update; tags() is then complete.
-  /// @param hasLost Whether damage may have removed metadata. Numbers of a tag without metadata are
-  ///                then scalars until metadata is read.
-  void endUpdate(bool hasLost);
+  void purgeFrom(std::int64_t step) override;
+  /// Completes tags(). Numbers of a tag without metadata are scalars if damage may have removed
+  /// metadata, until metadata is read.
+  void endUpdate(bool hasLost) override;
 
   const std::map<std::string, TagSeries>& tags() const { return tags_; }
 

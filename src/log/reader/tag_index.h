@@ -40,6 +40,7 @@ class TagIndex {
 
   /// Returns the entries in the order of creation.
   const std::deque<Entry>& entries() const { return entries_; }
+  std::deque<Entry>& entries() { return entries_; }
 
   void clear() {
     byTag_.clear();

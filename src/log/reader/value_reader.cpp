@@ -21,8 +21,8 @@ namespace {
 /// A file up to the end of one record, so that no later bytes are read.
 class UpToRecord final : public ByteSource {
  public:
-  UpToRecord(const std::string& path, const ValueLocation& location)
-      : file_(path), end_(location.offset + events::kFramingBytes + location.bytes) {}
+  UpToRecord(const ByteSource& file, const ValueLocation& location)
+      : file_(file), end_(location.offset + events::kFramingBytes + location.bytes) {}
 
   Status read(std::uint64_t offset, char* data, std::size_t size, std::size_t* got) const override {
     const std::uint64_t left = end_ - std::min(offset, end_);
@@ -32,8 +32,8 @@ class UpToRecord final : public ByteSource {
   const std::string& name() const override { return file_.name(); }
 
  private:
-  FileByteSource file_;
-  std::uint64_t end_;
+  const ByteSource& file_;
+  const std::uint64_t end_;
 };
 
 /// Returns whether two times are equal; NaN equals NaN.
@@ -49,8 +49,8 @@ Status hasChanged(const std::string& path, const ValueLocation& location) {
                                       "the value that was read there"));
 }
 
-Status readEvent(const std::string& path, const ValueLocation& location, event::Event* event) {
-  const UpToRecord source(path, location);
+Status readEvent(const ByteSource& file, const ValueLocation& location, event::Event* event) {
+  const UpToRecord source(file, location);
   RecordReader reader(&source);
   reader.seek(location.offset);
   std::string_view payload;
@@ -59,31 +59,35 @@ Status readEvent(const std::string& path, const ValueLocation& location, event::
     return reader.lastError();
   }
   if (outcome == ReadOutcome::kTruncated || payload.size() != location.bytes) {
-    return hasChanged(path, location);
+    return hasChanged(file.name(), location);
   }
   return events::decodeEvent(payload, event);
 }
 
 }  // namespace
 
-Status readValue(const std::string& path, const ValueLocation& location, event::Value* value) {
+Status readValue(const ByteSource& file, const ValueLocation& location, event::Value* value) {
   event::Event event;
-  try {
-    if (Status status = readEvent(path, location, &event); !status.ok()) {
-      return status;
-    }
-  } catch (const Error& error) {
-    return Status(error.code(), error.what());
+  if (Status status = readEvent(file, location, &event); !status.ok()) {
+    return status;
   }
   if (event.step != location.step || !isSameTime(event.wallTime, location.wallTime)) {
-    return hasChanged(path, location);
+    return hasChanged(file.name(), location);
   }
   std::vector<event::Value> values = takeValues(std::move(event));
   if (location.index >= values.size()) {
-    return hasChanged(path, location);
+    return hasChanged(file.name(), location);
   }
   *value = std::move(values[location.index]);
   return Status();
+}
+
+Status readValue(const std::string& path, const ValueLocation& location, event::Value* value) {
+  try {
+    return readValue(FileByteSource(path), location, value);
+  } catch (const Error& error) {
+    return Status(error.code(), error.what());
+  }
 }
 
 }  // namespace steptape::detail::log
