@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# steptape_add_library(<room> [COMPONENT <component>] [HEADERS ...] [GENERATED_HEADERS ...]
+# steptape_add_library(<room> COMPONENT <component> [HEADERS ...] [GENERATED_HEADERS ...]
 #                      [SOURCES ...] [PUBLIC ...] [PRIVATE ...])
 #
 # Declares one room: the target steptape_<room>, its alias steptape::<room>, public headers that are checked to
 # compile on their own, hidden visibility, and its component's export set. HEADERS are relative
 # to include/, GENERATED_HEADERS to include/ in the build folder.
-# Without COMPONENT, the room is a static library that only programs of this project link.
 # Link only the steptape:: aliases: a typo is then an error at configuration.
+#
+# steptape_add_library(<room> INTERNAL ...): only for programs of this build, which link it statically. Not installed.
 #
 # steptape_add_interface(<name> COMPONENT <component> [HEADERS ...] [PUBLIC ...])
 #
@@ -67,13 +68,13 @@ function(steptape_register target component)
 endfunction()
 
 function(steptape_add_library room)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "COMPONENT" "HEADERS;GENERATED_HEADERS;SOURCES;PUBLIC;PRIVATE")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "INTERNAL" "COMPONENT" "HEADERS;GENERATED_HEADERS;SOURCES;PUBLIC;PRIVATE")
   set(target steptape_${room})
-  if(arg_COMPONENT)
-    add_library(${target} ${arg_SOURCES})
-  else()
-    add_library(${target} STATIC ${arg_SOURCES})
+  set(type)
+  if(arg_INTERNAL)
+    set(type STATIC)
   endif()
+  add_library(${target} ${type} ${arg_SOURCES})
   add_library(steptape::${room} ALIAS ${target})
 
   list(TRANSFORM arg_HEADERS PREPEND ${PROJECT_SOURCE_DIR}/include/)
@@ -100,7 +101,7 @@ function(steptape_add_library room)
     VERIFY_INTERFACE_HEADER_SETS ${PROJECT_IS_TOP_LEVEL}
     VERSION ${PROJECT_VERSION}
     SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
-  if(arg_COMPONENT)
+  if(NOT arg_INTERNAL)
     steptape_register(${target} ${arg_COMPONENT})
   endif()
 endfunction()

@@ -23,6 +23,7 @@
 #include "tools/steptape/help/help_text.h"
 #include "tools/steptape/hosts/host_answer.h"
 #include "tools/steptape/jobs/program_words.h"
+#include "tools/steptape/serving/data_server_program.h"
 #include "tools/steptape/terminal/screen_text.h"
 #include "tools/steptape/terminal/standard_streams.h"
 #include "tools/steptape/terminal/terminal.h"
@@ -97,6 +98,10 @@ std::unique_ptr<CLI::App> makeApp(int* exitCode) {
   addProfileCommand(app.get(), exitCode);
   addMergeTracesCommand(app.get(), exitCode);
   addRunCommand(app.get(), exitCode);
+#ifdef STEPTAPE_HAVE_SERVER
+  addServeCommand(app.get(), exitCode);
+  addTensorBoardCommand(app.get(), exitCode);
+#endif
   addCompletionCommand(app.get(), exitCode);
   // Last: it describes the commands above.
   addManCommand(app.get(), exitCode);
@@ -131,6 +136,11 @@ namespace {
 int runAndReport(int argc, const char* const* argv) {
   try {
     holdStandardStreams();
+#ifdef STEPTAPE_HAVE_SERVER
+    if (argc > 0 && isDataServer(argv[0])) {
+      return runDataServerProgram(argc, argv);
+    }
+#endif
     const int exitCode = runApp(argc, argv);
     flushOutput();
     return exitCode;

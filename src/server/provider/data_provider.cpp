@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/provider/data_provider.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "steptape/events/plugin_content.h"
+#include "steptape/wire/data_provider.pb.h"
+
+#include "events/messages/event_codec.h"
+#include "log/reader/event_values.h"
+#include "server/provider/blob_key.h"
+#include "server/provider/scalar_data.h"
+#include "server/provider/series_filter.h"
+#include "server/provider/served_values.h"
+#include "server/store/point_choice.h"
+
+namespace steptape::detail::server {
+namespace {
+
+namespace pb = wire::provider;
+
+/// The most bytes of an answer that TensorBoard's client takes.
+constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+/// The size of the messages of a blob, as 0.7.2's.
+constexpr std::size_t kBlobPart = std::size_t{8} << 20;
+
+CallStatus invalid(std::string message) {
+  return {StatusCode::kInvalidArgument, std::move(message)};
+}
+
+CallStatus tooLarge(const std::string& what) {
+  return {StatusCode::kResourceExhausted,
+          what +
+              ": the answer has more than 256 MiB, which TensorBoard does not take; ask for "
+              "fewer points (--samples_per_plugin), runs or tags"};
+}
+
+/// An answer of one message.
+class OneMessage final : public Answer {
+ public:
+  explicit OneMessage(std::string bytes) : bytes_(std::move(bytes)) {}
+
+  bool next(std::string* message, CallStatus* status) override {
+    if (isTaken_) {
+      *status = CallStatus();
+      return false;
+    }
+    isTaken_ = true;
+    message->append(bytes_);
+    bytes_ = std::string();
+    return true;
+  }
+
+ private:
+  std::string bytes_;
+  bool isTaken_ = false;
+};
+
+/// The parts of a blob.
+class BlobParts final : public Answer {
+ public:
+  explicit BlobParts(std::string blob) : blob_(std::move(blob)) {}
+
+  bool next(std::string* message, CallStatus* status) override {
+    if (taken_ == blob_.size()) {
+      *status = CallStatus();
+      return false;
+    }
+    pb::ReadBlobResponse response;
+    response.set_data(blob_.substr(taken_, kBlobPart));
+    taken_ += response.data().size();
+    response.AppendToString(message);
+    return true;
+  }
+
+ private:
+  std::string blob_;
+  std::size_t taken_ = 0;
+};
+
+template <typename Response>
+CallStatus answerWith(const Response& response, const char* what, std::unique_ptr<Answer>* answer) {
+  if (response.ByteSizeLong() > kMostBytes) {
+    return tooLarge(what);
+  }
+  *answer = std::make_unique<OneMessage>(response.SerializeAsString());
+  return {};
+}
+
+template <typename Request>
+CallStatus parse(std::string_view bytes, Request* request) {
+  if (bytes.size() > kMostBytes ||
+      !request->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return invalid("got bytes that are no message of this call");
+  }
+  return {};
+}
+
+/// What a page asks for.
+struct Question {
+  SeriesFilter filter;
+  std::size_t points = 0;  ///< The most of a tag.
+};
+
+template <typename Request>
+CallStatus parseFilter(const Request& request, event::DataClass dataClass, SeriesFilter* filter) {
+  if (request.plugin_filter().plugin_name().empty()) {
+    return invalid("must specify plugin name");
+  }
+  filter->plugin = request.plugin_filter().plugin_name();
+  filter->dataClass = dataClass;
+  const pb::RunTagFilter& names = request.run_tag_filter();
+  if (names.has_runs()) {
+    filter->runs.emplace(names.runs().names().begin(), names.runs().names().end());
+  }
+  if (names.has_tags()) {
+    filter->tags.emplace(names.tags().names().begin(), names.tags().names().end());
+  }
+  return {};
+}
+
+CallStatus parseList(std::string_view bytes, event::DataClass dataClass, SeriesFilter* filter) {
+  pb::ListRequest request;
+  const CallStatus status = parse(bytes, &request);
+  return status.ok() ? parseFilter(request, dataClass, filter) : status;
+}
+
+CallStatus parseRead(std::string_view bytes, event::DataClass dataClass, const SampleLimits& limits,
+                     Question* question) {
+  pb::ReadRequest request;
+  CallStatus status = parse(bytes, &request);
+  if (status.ok()) {
+    status = parseFilter(request, dataClass, &question->filter);
+  }
+  if (!status.ok()) {
+    return status;
+  }
+  if (!request.has_downsample()) {
+    return invalid("must specify downsample");
+  }
+  const std::int64_t points = request.downsample().num_points();
+  if (points < 0) {
+    return invalid("got num_points " + std::to_string(points) + "; expected at least 0");
+  }
+  question->points =
+      std::min(static_cast<std::size_t>(points), limits.of(question->filter.plugin, dataClass));
+  return {};
+}
+
+/// The chosen values of a tag, which are still to be read.
+template <typename Data>
+struct Chosen {
+  std::shared_ptr<const ServedRun> run;
+  std::string runName;
+  std::string tag;
+  std::vector<ValueLocation> values;
+  Data* data;
+};
+
+std::vector<ValueLocation> chooseValues(const TagView& tag, std::size_t most) {
+  std::vector<ValueLocation> chosen;
+  for (const std::size_t i : chooseEvenly(tag, most)) {
+    chosen.push_back(tag.value(i));
+  }
+  return chosen;
+}
+
+template <typename Data>
+void addPoint(const ValueLocation& value, Data* data) {
+  data->add_step(value.step);
+  data->add_wall_time(value.wallTime);
+}
+
+}  // namespace
+
+CallStatus DataProvider::call(std::string_view method, std::string_view request,
+                              std::unique_ptr<Answer>* answer) {
+  using Call = CallStatus (DataProvider::*)(std::string_view, std::unique_ptr<Answer>*);
+  static constexpr std::pair<std::string_view, Call> kCalls[] = {
+      {"GetExperiment", &DataProvider::getExperiment},
+      {"ListPlugins", &DataProvider::listPlugins},
+      {"ListRuns", &DataProvider::listRuns},
+      {"ListScalars", &DataProvider::listScalars},
+      {"ReadScalars", &DataProvider::readScalars},
+      {"ListTensors", &DataProvider::listTensors},
+      {"ReadTensors", &DataProvider::readTensors},
+      {"ListBlobSequences", &DataProvider::listBlobSequences},
+      {"ReadBlobSequences", &DataProvider::readBlobSequences},
+      {"ReadBlob", &DataProvider::readBlob},
+  };
+  constexpr std::string_view kService = "/tensorboard.data.TensorBoardDataProvider/";
+  if (method.substr(0, kService.size()) == kService) {
+    for (const auto& [name, call] : kCalls) {
+      if (method.substr(kService.size()) == name) {
+        return (this->*call)(request, answer);
+      }
+    }
+  }
+  return {StatusCode::kUnimplemented, "got the unknown method " + std::string(method) +
+                                          "; expected one of " + std::string(kService)};
+}
+
+CallStatus DataProvider::getExperiment(std::string_view request, std::unique_ptr<Answer>* answer) {
+  pb::GetExperimentRequest parsed;
+  if (CallStatus status = parse(request, &parsed); !status.ok()) {
+    return status;
+  }
+  pb::GetExperimentResponse response;
+  response.set_data_location(store_.location());
+  return answerWith(response, "GetExperiment", answer);
+}
+
+CallStatus DataProvider::listPlugins(std::string_view request, std::unique_ptr<Answer>* answer) {
+  pb::ListPluginsRequest parsed;
+  if (CallStatus status = parse(request, &parsed); !status.ok()) {
+    return status;
+  }
+  std::set<std::string> plugins;
+  for (const auto& [name, run] : *store_.runs()) {
+    run->forEachTag([&](const TagView& tag) {
+      if (tag.dataClass() != event::DataClass::kUnknown) {
+        plugins.emplace(tag.plugin());
+      }
+    });
+  }
+  pb::ListPluginsResponse response;
+  for (const std::string& plugin : plugins) {
+    response.add_plugins()->set_name(plugin);
+  }
+  return answerWith(response, "ListPlugins", answer);
+}
+
+CallStatus DataProvider::listRuns(std::string_view request, std::unique_ptr<Answer>* answer) {
+  pb::ListRunsRequest parsed;
+  if (CallStatus status = parse(request, &parsed); !status.ok()) {
+    return status;
+  }
+  std::vector<std::pair<double, const std::string*>> runs;
+  const std::shared_ptr<const LogStore::Runs> all = store_.runs();
+  for (const auto& [name, run] : *all) {
+    if (const std::optional<double> start = run->startTime()) {
+      runs.emplace_back(*start, &name);
+    }
+  }
+  std::sort(runs.begin(), runs.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first < b.first : *a.second < *b.second;
+  });
+  pb::ListRunsResponse response;
+  for (const auto& [start, name] : runs) {
+    auto* const run = response.add_runs();
+    run->set_name(*name);
+    run->set_start_time(start);
+  }
+  return answerWith(response, "ListRuns", answer);
+}
+
+namespace {
+
+/// Lists the tags of a kind that have no more than steps and times.
+CallStatus listSeries(const LogStore& store, std::string_view request, event::DataClass dataClass,
+                      const char* what, std::unique_ptr<Answer>* answer) {
+  SeriesFilter filter;
+  if (CallStatus status = parseList(request, dataClass, &filter); !status.ok()) {
+    return status;
+  }
+  pb::ListResponse response;
+  forEachSeries(store, filter, &response, [](auto* entry, const ServedSeries& series) {
+    pb::SeriesMetadata* const metadata = entry->mutable_metadata();
+    metadata->set_max_step(series.tag.step(series.tag.size() - 1));
+    metadata->set_max_wall_time(series.tag.lastWallTime());
+    metadata->set_summary_metadata(series.tag.metadata());
+  });
+  return answerWith(response, what, answer);
+}
+
+}  // namespace
+
+CallStatus DataProvider::listScalars(std::string_view request, std::unique_ptr<Answer>* answer) {
+  return listSeries(store_, request, event::DataClass::kScalar, "ListScalars", answer);
+}
+
+CallStatus DataProvider::listTensors(std::string_view request, std::unique_ptr<Answer>* answer) {
+  return listSeries(store_, request, event::DataClass::kTensor, "ListTensors", answer);
+}
+
+CallStatus DataProvider::readScalars(std::string_view request, std::unique_ptr<Answer>* answer) {
+  Question question;
+  if (CallStatus status = parseRead(request, event::DataClass::kScalar, limits_, &question);
+      !status.ok()) {
+    return status;
+  }
+  pb::ReadScalarsResponse response;
+  std::vector<Chosen<std::string>> inFiles;
+  forEachSeries(store_, question.filter, &response, [&](auto* entry, const ServedSeries& series) {
+    if (series.tag.hasScalars()) {
+      entry->set_data(encodeScalarData(series.tag, question.points));
+    } else {
+      // Numbers of a plugin that declares them as scalars.
+      inFiles.push_back({series.run, series.runName, std::string(series.tag.name()),
+                         chooseValues(series.tag, question.points), entry->mutable_data()});
+    }
+  });
+  for (const Chosen<std::string>& chosen : inFiles) {
+    ValueReader reader(chosen.run);
+    event::Value value;
+    pb::ScalarData data;
+    for (const ValueLocation& location : chosen.values) {
+      if (!reader.read(location, &value)) {
+        continue;
+      }
+      if (const std::optional<double> number = log::numberOf(value)) {
+        addPoint(location, &data);
+        data.add_value(static_cast<float>(*number));
+      }
+    }
+    data.SerializeToString(chosen.data);
+  }
+  return answerWith(response, "ReadScalars", answer);
+}
+
+CallStatus DataProvider::readTensors(std::string_view request, std::unique_ptr<Answer>* answer) {
+  Question question;
+  if (CallStatus status = parseRead(request, event::DataClass::kTensor, limits_, &question);
+      !status.ok()) {
+    return status;
+  }
+  pb::ReadTensorsResponse response;
+  std::vector<Chosen<pb::TensorData>> inFiles;
+  forEachSeries(store_, question.filter, &response, [&](auto* entry, const ServedSeries& series) {
+    pb::TensorData* const data = entry->mutable_data();
+    if (!series.tag.hasScalars()) {
+      inFiles.push_back({series.run, series.runName, std::string(series.tag.name()),
+                         chooseValues(series.tag, question.points), data});
+    }
+  });
+  std::size_t bytes = 0;
+  for (const Chosen<pb::TensorData>& chosen : inFiles) {
+    ValueReader reader(chosen.run);
+    event::Value value;
+    for (const ValueLocation& location : chosen.values) {
+      if (!reader.read(location, &value)) {
+        continue;
+      }
+      if (const std::optional<event::Tensor> tensor = tensorOf(value)) {
+        addPoint(location, chosen.data);
+        events::encodeTensor(*tensor, chosen.data->add_value());
+        bytes += chosen.data->value(chosen.data->value_size() - 1).size();
+        if (bytes > kMostBytes) {
+          return tooLarge("ReadTensors");
+        }
+      }
+    }
+  }
+  return answerWith(response, "ReadTensors", answer);
+}
+
+std::vector<std::size_t> DataProvider::lengthsOf(const std::string& runName,
+                                                 const std::shared_ptr<const ServedRun>& run,
+                                                 const std::string& tag, std::string_view plugin,
+                                                 const std::vector<ValueLocation>& values) {
+  std::map<std::int64_t, std::size_t> known;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    known = lengths_[{runName, tag}].byStep;
+  }
+  std::map<std::int64_t, std::size_t> now;  // of the values that a page sees now, and no more
+  std::vector<std::size_t> lengths;
+  ValueReader reader(run);
+  for (const ValueLocation& location : values) {
+    const auto found = known.find(location.step);
+    std::size_t length = found == known.end() ? 0 : found->second;
+    event::Value value;
+    if (found == known.end() && reader.read(location, &value)) {
+      length = blobsOf(std::move(value), plugin).value_or(std::vector<std::string>()).size();
+    }
+    now.emplace(location.step, length);
+    lengths.push_back(length);
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  lengths_[{runName, tag}].byStep = std::move(now);
+  return lengths;
+}
+
+CallStatus DataProvider::listBlobSequences(std::string_view request,
+                                           std::unique_ptr<Answer>* answer) {
+  SeriesFilter filter;
+  constexpr event::DataClass kBlobs = event::DataClass::kBlobSequence;
+  if (CallStatus status = parseList(request, kBlobs, &filter); !status.ok()) {
+    return status;
+  }
+  pb::ListBlobSequencesResponse response;
+  std::vector<Chosen<pb::BlobSequenceMetadata>> inFiles;
+  const std::size_t most = limits_.of(filter.plugin, kBlobs);
+  forEachSeries(store_, filter, &response, [&](auto* entry, const ServedSeries& series) {
+    pb::BlobSequenceMetadata* const metadata = entry->mutable_metadata();
+    const TagView& tag = series.tag;
+    metadata->set_max_step(tag.step(tag.size() - 1));
+    metadata->set_max_wall_time(tag.lastWallTime());
+    metadata->set_summary_metadata(tag.metadata());
+    if (!tag.hasScalars()) {
+      inFiles.push_back(
+          {series.run, series.runName, std::string(tag.name()), chooseValues(tag, most), metadata});
+    }
+  });
+  for (const Chosen<pb::BlobSequenceMetadata>& chosen : inFiles) {
+    std::size_t longest = 0;
+    for (const std::size_t length :
+         lengthsOf(chosen.runName, chosen.run, chosen.tag, filter.plugin, chosen.values)) {
+      longest = std::max(longest, length);
+    }
+    chosen.data->set_max_length(static_cast<std::int64_t>(longest));
+  }
+  return answerWith(response, "ListBlobSequences", answer);
+}
+
+CallStatus DataProvider::readBlobSequences(std::string_view request,
+                                           std::unique_ptr<Answer>* answer) {
+  Question question;
+  if (CallStatus status = parseRead(request, event::DataClass::kBlobSequence, limits_, &question);
+      !status.ok()) {
+    return status;
+  }
+  pb::ReadBlobSequencesResponse response;
+  std::vector<Chosen<pb::BlobSequenceData>> inFiles;
+  forEachSeries(store_, question.filter, &response, [&](auto* entry, const ServedSeries& series) {
+    pb::BlobSequenceData* const data = entry->mutable_data();
+    if (!series.tag.hasScalars()) {
+      inFiles.push_back({series.run, series.runName, std::string(series.tag.name()),
+                         chooseValues(series.tag, question.points), data});
+    }
+  });
+  for (const Chosen<pb::BlobSequenceData>& chosen : inFiles) {
+    const std::vector<std::size_t> lengths =
+        lengthsOf(chosen.runName, chosen.run, chosen.tag, question.filter.plugin, chosen.values);
+    for (std::size_t i = 0; i < chosen.values.size(); ++i) {
+      addPoint(chosen.values[i], chosen.data);
+      pb::BlobReferenceSequence* const sequence = chosen.data->add_values();
+      BlobPlace place{chosen.runName, chosen.tag, chosen.values[i].step, 0};
+      for (; place.index < lengths[i]; ++place.index) {
+        sequence->add_blob_refs()->set_blob_key(blobKeyOf(place));
+      }
+    }
+  }
+  return answerWith(response, "ReadBlobSequences", answer);
+}
+
+CallStatus DataProvider::readBlob(std::string_view request, std::unique_ptr<Answer>* answer) {
+  pb::ReadBlobRequest parsed;
+  if (CallStatus status = parse(request, &parsed); !status.ok()) {
+    return status;
+  }
+  const std::optional<BlobPlace> place = blobPlaceOf(parsed.blob_key());
+  if (!place) {
+    return invalid("got the key \"" + parsed.blob_key() + "\"; expected one of this server");
+  }
+  const CallStatus gone{StatusCode::kNotFound, "no blob " + std::to_string(place->index) +
+                                                   " at step " + std::to_string(place->step) +
+                                                   " of tag \"" + place->tag + "\" of run \"" +
+                                                   place->run + "\""};
+  const std::shared_ptr<const LogStore::Runs> runs = store_.runs();
+  const auto run = runs->find(place->run);
+  if (run == runs->end()) {
+    return gone;
+  }
+  std::optional<ValueLocation> location;
+  std::string plugin;
+  run->second->withTag(place->tag, [&](const TagView& tag) {
+    const std::optional<std::size_t> index = tag.find(place->step);
+    if (index && !tag.hasScalars()) {
+      location = tag.value(*index);
+      plugin = tag.plugin();
+    }
+  });
+  event::Value value;
+  if (!location || !ValueReader(run->second).read(*location, &value)) {
+    return gone;
+  }
+  std::optional<std::vector<std::string>> blobs = blobsOf(std::move(value), plugin);
+  if (!blobs || place->index >= blobs->size()) {
+    return gone;
+  }
+  *answer = std::make_unique<BlobParts>(std::move((*blobs)[place->index]));
+  return {};
+}
+
+}  // namespace steptape::detail::server

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "server/grpc/service.h"
+#include "server/provider/sample_limits.h"
+#include "server/store/log_store.h"
+
+namespace steptape::detail::server {
+
+/// Answers TensorBoard's questions about the runs of a LogStore: the service
+/// tensorboard.data.TensorBoardDataProvider.
+///
+/// @source tensorboard/data/proto/data_provider.proto at 2.21; docs/data_server.md says where the
+///         answers differ from those of tensorboard-data-server 0.7.2
+class DataProvider final : public Service {
+ public:
+  /// @param store Outlives this object.
+  DataProvider(LogStore* store, SampleLimits limits) : store_(*store), limits_(std::move(limits)) {}
+
+  CallStatus call(std::string_view method, std::string_view request,
+                  std::unique_ptr<Answer>* answer) override;
+
+ private:
+  CallStatus getExperiment(std::string_view request, std::unique_ptr<Answer>* answer);
+  CallStatus listPlugins(std::string_view request, std::unique_ptr<Answer>* answer);
+  CallStatus listRuns(std::string_view request, std::unique_ptr<Answer>* answer);
+  CallStatus listScalars(std::string_view request, std::unique_ptr<Answer>* answer);
+  CallStatus readScalars(std::string_view request, std::unique_ptr<Answer>* answer);
+  CallStatus listTensors(std::string_view request, std::unique_ptr<Answer>* answer);
+  CallStatus readTensors(std::string_view request, std::unique_ptr<Answer>* answer);
+  CallStatus listBlobSequences(std::string_view request, std::unique_ptr<Answer>* answer);
+  CallStatus readBlobSequences(std::string_view request, std::unique_ptr<Answer>* answer);
+  CallStatus readBlob(std::string_view request, std::unique_ptr<Answer>* answer);
+
+  /// The lengths of the blob sequences of a tag, which only its files tell.
+  struct BlobLengths {
+    std::map<std::int64_t, std::size_t> byStep;
+  };
+  std::vector<std::size_t> lengthsOf(const std::string& runName,
+                                     const std::shared_ptr<const ServedRun>& run,
+                                     const std::string& tag, std::string_view plugin,
+                                     const std::vector<ValueLocation>& values);
+
+  LogStore& store_;
+  const SampleLimits limits_;
+  std::mutex mutex_;
+  std::map<std::pair<std::string, std::string>, BlobLengths> lengths_;  // guarded by mutex_
+};
+
+}  // namespace steptape::detail::server

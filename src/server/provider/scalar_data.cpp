@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/provider/scalar_data.h"
+
+#include <cstdint>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "base/little_endian.h"
+#include "events/messages/wire_format.h"
+#include "server/store/point_choice.h"
+
+namespace steptape::detail::server {
+namespace {
+
+// The fields of a ScalarData, each a packed list.
+constexpr std::uint32_t kStep = 1;
+constexpr std::uint32_t kWallTime = 2;
+constexpr std::uint32_t kValue = 3;
+
+char* writeNumber(char* out, double number) {
+  std::uint64_t bits;
+  std::memcpy(&bits, &number, sizeof bits);
+  base::storeLittleEndian64(out, bits);
+  return out + sizeof bits;
+}
+
+char* writeNumber(char* out, float number) {
+  std::uint32_t bits;
+  std::memcpy(&bits, &number, sizeof bits);
+  base::storeLittleEndian32(out, bits);
+  return out + sizeof bits;
+}
+
+/// Points of a series: all of its first ones, or the chosen ones.
+class Points {
+ public:
+  Points(const ScalarSeries& series, std::size_t count) : series_(series), count_(count) {}
+  Points(const ScalarSeries& series, std::vector<std::size_t> chosen)
+      : series_(series), count_(chosen.size()), chosen_(std::move(chosen)), isChosen_(true) {}
+
+  std::size_t count() const { return count_; }
+  template <typename Use>
+  void forEachStep(const Use& use) const {
+    if (isChosen_) {
+      forEachIndex([&](std::size_t i) { use(series_.step(i)); });
+    } else {
+      series_.steps().forEach(count_, use);
+    }
+  }
+  template <typename Use>
+  void forEachIndex(const Use& use) const {
+    for (std::size_t i = 0; i < count_; ++i) {
+      use(isChosen_ ? chosen_[i] : i);
+    }
+  }
+  const ScalarSeries& series() const { return series_; }
+
+ private:
+  const ScalarSeries& series_;
+  std::size_t count_;
+  std::vector<std::size_t> chosen_;
+  bool isChosen_ = false;
+};
+
+/// Returns the points of a tag that are chosen.
+std::vector<Points> pointsOf(const TagView& tag, std::size_t most) {
+  std::vector<Points> points;
+  if (tag.size() <= most) {
+    tag.forEachPart(
+        [&](const ScalarSeries& series, std::size_t count) { points.emplace_back(series, count); });
+    return points;
+  }
+  const std::vector<std::size_t> chosen = chooseScalars(tag, most);
+  std::size_t before = 0;
+  auto next = chosen.begin();
+  tag.forEachPart([&](const ScalarSeries& series, std::size_t count) {
+    std::vector<std::size_t> here;
+    for (; next != chosen.end() && *next < before + count; ++next) {
+      here.push_back(*next - before);
+    }
+    points.emplace_back(series, std::move(here));
+    before += count;
+  });
+  return points;
+}
+
+}  // namespace
+
+std::string encodeScalarData(const TagView& tag, std::size_t most) {
+  const std::vector<Points> parts = pointsOf(tag, most);
+  std::size_t count = 0;
+  std::size_t stepBytes = 0;
+  for (const Points& points : parts) {
+    count += points.count();
+    points.forEachStep([&](std::int64_t step) {
+      stepBytes += events::varintBytes(static_cast<std::uint64_t>(step));
+    });
+  }
+  std::string out;
+  constexpr std::size_t kKeys = 3 * (1 + events::kMaxVarint);
+  out.reserve(stepBytes + count * (sizeof(double) + sizeof(float)) + kKeys);
+  // Returns where to write the list.
+  const auto addList = [&](std::uint32_t field, std::size_t bytes) {
+    events::appendFieldKey(&out, field, events::WireType::kLengthDelimited);
+    events::appendVarint(&out, bytes);
+    out.resize(out.size() + bytes);
+    return out.data() + out.size() - bytes;
+  };
+  char* to = addList(kStep, stepBytes);
+  for (const Points& points : parts) {
+    points.forEachStep(
+        [&](std::int64_t step) { to = events::writeVarint(to, static_cast<std::uint64_t>(step)); });
+  }
+  to = addList(kWallTime, count * sizeof(double));
+  for (const Points& points : parts) {
+    points.forEachIndex([&](std::size_t i) { to = writeNumber(to, points.series().wallTime(i)); });
+  }
+  to = addList(kValue, count * sizeof(float));
+  for (const Points& points : parts) {
+    points.forEachIndex([&](std::size_t i) { to = writeNumber(to, points.series().value(i)); });
+  }
+  return out;
+}
+
+}  // namespace steptape::detail::server

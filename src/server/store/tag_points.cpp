@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/store/tag_points.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <variant>
+
+#include "events/messages/event_codec.h"
+#include "log/check/tag_kind.h"
+
+namespace steptape::detail::server {
+namespace {
+
+using log::TagBatch;
+
+event::DataClass dataClassOf(const event::SummaryMetadata& metadata) {
+  if (metadata.pluginName == kGraphsPlugin || metadata.pluginName == kTaggedRunMetadataPlugin) {
+    return event::DataClass::kBlobSequence;
+  }
+  event::Value value;
+  value.metadata = metadata;
+  return log::kindOf(value).dataClass;
+}
+
+void setMetadata(TagPoints* tag, event::SummaryMetadata metadata) {
+  metadata.dataClass = dataClassOf(metadata);
+  tag->plugin = metadata.pluginName;
+  tag->dataClass = metadata.dataClass;
+  tag->metadata.clear();
+  events::encodeMetadata(metadata, &tag->metadata);
+}
+
+TagBatch::Kind kindOf(const TagPoints& tag) {
+  return tag.isScalar() ? TagBatch::Kind::kScalars : TagBatch::Kind::kOther;
+}
+
+}  // namespace
+
+void TagMap::append(log::SeriesBatch* batch) {
+  for (TagBatch* const tag : batch->touched()) {
+    append(&tags_[tag->tag], tag);
+  }
+  batch->clear();
+}
+
+void TagMap::append(TagPoints* tag, TagBatch* batch) {
+  if (tag->plugin.empty() && batch->metadata) {
+    setMetadata(tag, *batch->metadata);
+  }
+  noteTimes(batch->scalars);
+  if (!tag->plugin.empty()) {
+    batch->plugin = tag->plugin;
+    if (batch->kind != kindOf(*tag)) {
+      batch->kind = kindOf(*tag);
+      batch->form = TagBatch::kNoForm;
+    }
+  }
+  // Numbers of a tag of unknown kind are in both columns, and stay in both.
+  if (batch->kind == TagBatch::Kind::kScalars) {
+    tag->values.clear();
+  } else {
+    appendValues(tag, batch->values);
+  }
+  if (batch->kind == TagBatch::Kind::kOther) {
+    tag->scalars.clear();
+  } else {
+    tag->scalars.append(batch->scalars);
+  }
+}
+
+void TagMap::appendValues(TagPoints* tag, const std::vector<ValueLocation>& values) {
+  for (const ValueLocation& value : values) {
+    if (std::isnan(value.wallTime)) {
+      continue;
+    }
+    firstWallTime_ = std::min(firstWallTime_, value.wallTime);
+    const auto from = std::lower_bound(
+        tag->values.begin(), tag->values.end(), value.step,
+        [](const ValueLocation& known, std::int64_t step) { return known.step < step; });
+    tag->values.erase(from, tag->values.end());
+    tag->values.push_back(value);
+  }
+}
+
+void TagMap::noteTimes(const ScalarColumns& points) {
+  for (const double time : points.wallTimes) {
+    // False for NaN.
+    firstWallTime_ = time < firstWallTime_ ? time : firstWallTime_;
+  }
+}
+
+void TagMap::endUpdate(bool hasLost) {
+  for (auto& [name, tag] : tags_) {
+    if (tag.plugin.empty() && tag.scalars.size() > 0) {
+      event::SummaryMetadata metadata;
+      metadata.pluginName = event::kScalarsPlugin;
+      setMetadata(&tag, hasLost ? metadata : event::SummaryMetadata());
+      tag.plugin.clear();  // it is a guess, which metadata may still replace
+    }
+  }
+}
+
+bool TagMap::agreesWith(const log::SeriesBatch& batch) const {
+  const std::vector<TagBatch*>& tags = batch.touched();
+  return std::all_of(tags.begin(), tags.end(), [&](const TagBatch* each) {
+    const auto known = tags_.find(each->tag);
+    if (known == tags_.end() || known->second.plugin.empty() ||
+        each->kind == TagBatch::Kind::kUnknown) {
+      return true;
+    }
+    return each->lacksPlugin() ? each->kind == kindOf(known->second)
+                               : each->plugin == known->second.plugin;
+  });
+}
+
+std::size_t TagMap::scalars() const {
+  std::size_t count = 0;
+  for (const auto& [name, tag] : tags_) {
+    count += tag.scalars.size();
+  }
+  return count;
+}
+
+void TagMap::reserve(double times) {
+  for (auto& [name, tag] : tags_) {
+    tag.scalars.reserve(static_cast<std::size_t>(times * static_cast<double>(tag.scalars.size())));
+  }
+}
+
+}  // namespace steptape::detail::server
