@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "log/writer/process_recovery.h"
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
-#include <vector>
 
 #include "log/writer/box_records.h"
-#include "log/writer/entry_events.h"
+#include "log/writer/left_entries.h"
 #include "process/blackbox/box_file.h"
 #include "process/blackbox/dead_state.h"
 #include "process/blackbox/rank_state.h"
@@ -63,33 +61,22 @@ void ProcessRecovery::removeBox() {
 ///
 /// @return false if this cannot be known now: everything then stays as it is.
 bool ProcessRecovery::settleWrites() {
-  std::vector<RingEntry> entries;
-  for (const auto& [id, write] : process_.writes) {
-    const auto stream = process_.streams.find(id);
-    if (stream == process_.streams.end()) {
-      report_.problems.push_back("a write of an unknown stream");
-      continue;
-    }
+  std::uint64_t nameless = 0;
+  const auto settle = [this](const AnnouncedWrite& write,
+                             DeadProcess::Stream* stream) -> std::optional<std::uint64_t> {
     std::uint64_t missing = write.scalars;
-    const std::string* const directory = directoryOf(stream->second.named);
+    const std::string* const directory = directoryOf(stream->named);
     if (report_.isKept ||
-        (directory != nullptr && !files_.settle(*directory, write, &stream->second, &missing))) {
-      return false;
+        (directory != nullptr && !files_.settle(*directory, write, stream, &missing))) {
+      return std::nullopt;
     }
-    const auto first = entries.size();
-    for (const RingEntry& entry : process_.announced) {
-      const auto series = process_.series.find(entry.series);
-      if (series != process_.series.end() && series->second.stream == id) {
-        entries.push_back(entry);
-      }
-    }
-    const std::size_t there = entries.size() - first;
-    const auto begin = entries.begin() + static_cast<std::ptrdiff_t>(first);
-    entries.erase(begin, begin + static_cast<std::ptrdiff_t>(
-                                     there - std::min<std::uint64_t>(there, missing)));
+    return missing;
+  };
+  const bool areSettled = addMissingEntries(&process_, settle, &nameless);
+  for (std::uint64_t i = 0; i < nameless; ++i) {
+    report_.problems.push_back("a write of an unknown stream");
   }
-  process_.entries.insert(process_.entries.begin(), entries.begin(), entries.end());
-  return true;
+  return areSettled;
 }
 
 /// Moves the entries of the rings to the streams, and says so in the log: if this process is
@@ -98,36 +85,17 @@ void ProcessRecovery::encodeEntries() {
   if (process_.entries.empty() && process_.writes.empty()) {
     return;
   }
-  std::map<std::uint32_t, EntryEvents> encoders;
-  for (const auto& [id, write] : process_.writes) {
-    // Also a stream that has got all: the next recovery must not look for the write again.
-    if (const auto stream = process_.streams.find(write.stream); stream != process_.streams.end()) {
-      encoders.try_emplace(stream->first, stream->second.named, process_.times);
-    }
-  }
-  std::uint64_t nameless = 0;
-  for (const RingEntry& entry : process_.entries) {
-    const auto series = process_.series.find(entry.series);
-    const auto stream = series == process_.series.end()
-                            ? process_.streams.end()
-                            : process_.streams.find(series->second.stream);
-    if (stream == process_.streams.end()) {
-      ++nameless;
-      continue;
-    }
-    encoders.try_emplace(stream->first, stream->second.named, process_.times)
-        .first->second.add(entry, series->second);
-  }
-  if (nameless > 0) {
-    report_.problems.push_back(std::to_string(nameless) + " scalars have no tag");
+  const EncodedEntries encoded = log::encodeEntries(process_);
+  if (encoded.nameless > 0) {
+    report_.problems.push_back(std::to_string(encoded.nameless) + " scalars have no tag");
   }
   LogRecordBuilder record(process_.times);
   for (const RingCursor& cursor : process_.cursors) {
     record.addCursor(cursor);
   }
-  for (auto& [id, encoder] : encoders) {
+  // Also a stream that has got all of a write: the next recovery must not look for it again.
+  for (const auto& [id, bytes] : encoded.streams) {
     DeadProcess::Stream& stream = process_.streams[id];
-    const std::string bytes = encoder.take();
     record.beginStream(id, stream.file, stream.offset + stream.bytes.size());
     record.bytes()->append(bytes);
     record.endStream();
@@ -172,12 +140,8 @@ bool ProcessRecovery::findDirectory(const NamedStream& stream, std::string* dire
   }
   const NamedRun& run = found->second;
   const DirectoryIdentity there = placeOf(run.directory).identity;
-  if (run.identity.isSameAs(there)) {
-    *directory = stream.directory;
-    return true;
-  }
-  if (run.identity.isSameAs(wanted_.identity)) {
-    *directory = wanted_.directory + stream.directory.substr(run.directory.size());
+  if (std::optional<std::string> today = directoryToday(run, stream, there, wanted_)) {
+    *directory = *std::move(today);
     return true;
   }
   const std::string what =

@@ -36,7 +36,6 @@ class RecoveredFiles {
 
  private:
   void append(const std::string& path, std::uint64_t size, const DeadProcess::Stream& stream);
-  int nameNewFile(const std::string& directory, const NamedStream& stream, std::string* path);
   void writeNewFile(const std::string& directory, const DeadProcess::Stream& stream);
   void finish(int error, const std::string& path, std::uint64_t values);
 
