@@ -53,7 +53,7 @@ class Reading {
     });
   }
 
-  void readRings(const std::string& bytes) {
+  void readRings(std::string_view bytes) {
     if (!checkHeader("rings", bytes)) {
       return;
     }
@@ -175,12 +175,17 @@ class Reading {
 }  // namespace
 
 DeadProcess DeadProcess::decode(Files files, std::uint64_t box) {
+  return decode(std::move(files.names), std::move(files.log), files.rings, box);
+}
+
+DeadProcess DeadProcess::decode(std::string names, std::string log, std::string_view rings,
+                                std::uint64_t box) {
   DeadProcess process;
   Reading reading(box, &process);
-  reading.readNames(std::move(files.names));
-  reading.readLog(std::move(files.log));
-  if (process.logBytes > 0 && !files.rings.empty()) {
-    reading.readRings(files.rings);
+  reading.readNames(std::move(names));
+  reading.readLog(std::move(log));
+  if (process.logBytes > 0 && !rings.empty()) {
+    reading.readRings(rings);
   }
   return process;
 }

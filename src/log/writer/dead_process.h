@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "steptape/base/export.h"
@@ -52,6 +53,8 @@ struct STEPTAPE_EXPORT DeadProcess {
   /// Like read().
   /// @param box The number of the box, which every file names.
   static DeadProcess decode(Files files, std::uint64_t box);
+  static DeadProcess decode(std::string names, std::string log, std::string_view rings,
+                            std::uint64_t box);
   /// Like decode(), of the file `.names` alone.
   static DeadProcess decodeNames(std::string names, std::uint64_t box);
 

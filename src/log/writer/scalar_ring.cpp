@@ -113,21 +113,35 @@ bool ScalarRing::tryDrain(std::uint64_t lastTicks, std::size_t enough,
   }
 }
 
+ScalarRing::Image::Head ScalarRing::Image::headOf(const char* bytes) {
+  static_assert(offsetof(ScalarRing, words_) == kHeadBytes, "the layout is a file format");
+  Head head;
+  std::memcpy(&head.tail, bytes + offsetof(ScalarRing, tail_), sizeof(head.tail));
+  std::memcpy(&head.discardedTo, bytes + offsetof(ScalarRing, discardedTo_),
+              sizeof(head.discardedTo));
+  std::memcpy(&head.safe, bytes + offsetof(ScalarRing, safe_), sizeof(head.safe));
+  return head;
+}
+
+void ScalarRing::Image::setHead(const Head& head, char* bytes) {
+  std::memcpy(bytes + offsetof(ScalarRing, tail_), &head.tail, sizeof(head.tail));
+  std::memcpy(bytes + offsetof(ScalarRing, discardedTo_), &head.discardedTo,
+              sizeof(head.discardedTo));
+  std::memcpy(bytes + offsetof(ScalarRing, safe_), &head.safe, sizeof(head.safe));
+}
+
 bool ScalarRing::Image::read(const char* bytes, std::uint64_t begin,
                              std::vector<RingEntry>* entries, std::uint64_t* end) {
-  const auto wordAt = [bytes](std::size_t offset) {
-    std::uint64_t word;
-    std::memcpy(&word, bytes + offset, sizeof(word));
-    return word;
-  };
-  const std::uint64_t tail = wordAt(offsetof(ScalarRing, tail_));
-  begin = std::max(
-      {begin, wordAt(offsetof(ScalarRing, safe_)), wordAt(offsetof(ScalarRing, discardedTo_))});
+  const Head head = headOf(bytes);
+  const std::uint64_t tail = head.tail;
+  begin = std::max({begin, head.safe, head.discardedTo});
   if (begin > tail || tail - begin > kWords) {
     return false;
   }
-  const auto load = [&](std::uint64_t index) {
-    return wordAt(offsetof(ScalarRing, words_) + sizeof(std::uint64_t) * (index % kWords));
+  const auto load = [bytes](std::uint64_t index) {
+    std::uint64_t word;
+    std::memcpy(&word, bytes + offsetOf(index), sizeof(word));
+    return word;
   };
   const std::size_t before = entries->size();
   std::uint64_t at = begin;

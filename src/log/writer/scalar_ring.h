@@ -205,7 +205,26 @@ class ScalarRing {
 
 /// The ring of a process that has died, from its bytes, which may be damaged.
 struct ScalarRing::Image {
-  static constexpr std::size_t kBytes = sizeof(std::uint64_t) * (16 + kWords);
+  static constexpr std::size_t kHeadBytes = sizeof(std::uint64_t) * 16;
+  static constexpr std::size_t kBytes = kHeadBytes + sizeof(std::uint64_t) * kWords;
+
+  /// Where the entries are.
+  struct Head {
+    std::uint64_t tail = 0;         ///< The index after the last published word.
+    std::uint64_t discardedTo = 0;  ///< Words before it may be overwritten.
+    std::uint64_t safe = 0;         ///< Entries before it are safe elsewhere.
+
+    bool operator==(const Head& other) const {
+      return tail == other.tail && discardedTo == other.discardedTo && safe == other.safe;
+    }
+  };
+  /// @param bytes The first kHeadBytes of a ring.
+  static Head headOf(const char* bytes);
+  static void setHead(const Head& head, char* bytes);
+  /// Returns where the word `index` is among the bytes.
+  static constexpr std::size_t offsetOf(std::uint64_t index) {
+    return kHeadBytes + sizeof(std::uint64_t) * (index % kWords);
+  }
 
   /// Appends the entries from `begin`, or from the first one after it that was neither
   /// discarded nor known to be safe.

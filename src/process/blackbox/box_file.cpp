@@ -171,42 +171,62 @@ void BoxFile::remove() noexcept {
   remover_ = 0;
 }
 
-Status readBoxFile(const BoxName& box, const std::string& part, std::size_t most,
-                   std::string* bytes) {
-  bytes->clear();
+Status openBoxFile(const BoxName& box, const std::string& part, base::FileDescriptor* file) {
   const std::string path = box.pathOf(part);
   // O_NONBLOCK: a pipe of that name must not stop us.
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  if (descriptor < 0) {
+  *file =
+      base::FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!file->isOpen()) {
     return boxError("open", path, errno);
   }
   struct stat status {};
-  Status result;
-  if (::fstat(descriptor, &status) != 0) {
-    result = boxError("read", path, errno);
-  } else if (!S_ISREG(status.st_mode) || status.st_uid != ::getuid()) {
-    result = {ErrorCode::kDataLoss, "black box: " + path + ": " +
-                                        base::gotExpected("something else", "a file of this user")};
-  } else {
-    bytes->resize(std::min<std::size_t>(most, static_cast<std::size_t>(status.st_size)));
-    std::size_t done = 0;
-    while (done < bytes->size()) {
-      const ssize_t got =
-          ::pread(descriptor, bytes->data() + done, bytes->size() - done, static_cast<off_t>(done));
-      if (got < 0 && errno == EINTR) {
-        continue;
-      }
-      if (got < 0) {
-        result = boxError("read", path, errno);
-      }
-      if (got <= 0) {
-        break;
-      }
-      done += static_cast<std::size_t>(got);
-    }
-    bytes->resize(done);
+  if (::fstat(file->number(), &status) != 0) {
+    return boxError("read", path, errno);
   }
-  ::close(descriptor);
+  if (!S_ISREG(status.st_mode) || status.st_uid != ::getuid()) {
+    return {ErrorCode::kDataLoss, "black box: " + path + ": " +
+                                      base::gotExpected("something else", "a file of this user")};
+  }
+  return {};
+}
+
+ssize_t readBytesAt(int descriptor, std::uint64_t offset, char* data, std::size_t size) noexcept {
+  std::size_t done = 0;
+  while (done < size) {
+    const ssize_t got =
+        ::pread(descriptor, data + done, size - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got < 0) {
+      return got;
+    }
+    if (got == 0) {
+      break;
+    }
+    done += static_cast<std::size_t>(got);
+  }
+  return static_cast<ssize_t>(done);
+}
+
+Status readBoxFile(const BoxName& box, const std::string& part, std::size_t most,
+                   std::string* bytes) {
+  bytes->clear();
+  base::FileDescriptor file;
+  Status result = openBoxFile(box, part, &file);
+  if (!result.ok()) {
+    return result;
+  }
+  struct stat status {};
+  ssize_t got = ::fstat(file.number(), &status);
+  if (got == 0) {
+    bytes->resize(std::min<std::size_t>(most, static_cast<std::size_t>(status.st_size)));
+    got = readBytesAt(file.number(), 0, bytes->data(), bytes->size());
+  }
+  if (got < 0) {
+    result = boxError("read", box.pathOf(part), errno);
+  }
+  bytes->resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
   return result;
 }
 

@@ -6,10 +6,12 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
 
 #include "steptape/base/export.h"
 #include "steptape/base/status.h"
 
+#include "base/file_descriptor.h"
 #include "process/blackbox/box_folder.h"
 #include "process/blackbox/box_header.h"
 
@@ -88,6 +90,19 @@ STEPTAPE_EXPORT Status boxError(const char* what, const std::string& path, int e
 ///
 /// @return 0 or an errno.
 int writeAll(int descriptor, std::string_view bytes, std::uint64_t* total) noexcept;
+
+/// Opens the file `part` of a box to read it. It may be of any process. Never the file `.id` of this
+/// one, whose lock would end.
+///
+/// @return kIoError or kDataLoss with what was got and expected. Links and files of other users are
+///         refused.
+STEPTAPE_EXPORT Status openBoxFile(const BoxName& box, const std::string& part,
+                                   base::FileDescriptor* file);
+
+/// Reads up to `size` bytes at `offset`.
+/// @return how many, less than `size` only at the end; negative: errno says why not.
+STEPTAPE_EXPORT ssize_t readBytesAt(int descriptor, std::uint64_t offset, char* data,
+                                    std::size_t size) noexcept;
 
 /// Reads the file `part` of a box, header included. The file may belong to a running process, may
 /// be anything, and may change while it is read: at most `most` bytes are taken.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/directory_entries.h"
+#include "base/file_descriptor.h"
 #include "base/fork_handlers.h"
 #include "base/mutex.h"
 
@@ -43,6 +44,11 @@ BoxesOfProcess& boxes() {
     return new BoxesOfProcess;
   }();
   return *kBoxes;
+}
+
+bool isOfThisProcess(const BoxName& name) {
+  base::MutexLock lock(boxes().mutex);
+  return boxes().numbers.count(name.number) > 0;
 }
 
 bool hasOtherParts(const BoxName& box) {
@@ -122,6 +128,22 @@ bool ProcessBox::isOurs() const {
   return header_.pid == static_cast<std::uint64_t>(::getpid());
 }
 
+bool hasLivingProcess(const BoxName& name, const BoxHeader& header) {
+  if (isOfThisProcess(name)) {
+    return true;
+  }
+  base::FileDescriptor id;
+  if (!openBoxFile(name, kId, &id).ok()) {
+    return false;
+  }
+  struct flock whole = wholeFile();
+  if (::fcntl(id.number(), F_OFD_GETLK, &whole) != 0) {
+    return false;
+  }
+  constexpr pid_t kLockOfOpenFile = -1;  // of one that recovers the box
+  return whole.l_type == F_UNLCK ? isKnownToLive(header) : whole.l_pid != kLockOfOpenFile;
+}
+
 DeadBox::~DeadBox() {
   if (descriptor_ >= 0) {
     ::close(descriptor_);
@@ -129,11 +151,8 @@ DeadBox::~DeadBox() {
 }
 
 DeadBox::State DeadBox::claim(const BoxName& name) {
-  {
-    base::MutexLock lock(boxes().mutex);
-    if (boxes().numbers.count(name.number) > 0) {
-      return State::kLives;
-    }
+  if (isOfThisProcess(name)) {
+    return State::kLives;
   }
   const std::string path = name.pathOf(kId);
   descriptor_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);

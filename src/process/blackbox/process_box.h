@@ -54,6 +54,12 @@ class STEPTAPE_EXPORT ProcessBox {
   const std::unique_ptr<BoxFile> id_;
 };
 
+/// Returns whether the process of a box lives, without claiming the box: neither that process nor
+/// one that recovers it notices.
+///
+/// @param header Of any file of the box.
+STEPTAPE_EXPORT bool hasLivingProcess(const BoxName& name, const BoxHeader& header);
+
 /// The box of a process that has died. While this object exists, no other process can claim it.
 ///
 /// @threads Not thread-safe: one thread at a time.

@@ -2,8 +2,9 @@
 //
 // Processes that are killed at one of their system calls, at each of them in turn or at a sample:
 // while a writer starts, ends, fills its files or replaces its log, and while it recovers what
-// another one left. Every scalar whose call had returned is then in the run, once and in order, and
-// nothing stays in the folder of the black boxes.
+// another one left. Every scalar whose call had returned is then shown to a process that only reads,
+// and after the next writer has begun, it is in the run: once and in order. Nothing stays in the
+// folder of the black boxes.
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
@@ -19,6 +20,7 @@
 
 #include "log/writer/faulty_file_system.h"
 #include "log/writer/killed_run.h"
+#include "log/writer/live_reader.h"
 #include "log/writer/recovery.h"
 #include "support/sweep.h"
 #include "support/traced_child.h"
@@ -48,8 +50,17 @@ class KillAtEachCallTest : public KilledRunTest {
            (call.isEntry && !test::changesNothingOutside(call));
   }
 
+  /// Looks at the run as a process does that only reads, and expects everything that was logged.
+  void expectReaderShowsEverything() {
+    LiveReader reader(logs_.string());
+    reader.update();
+    expectPoints(reader.scalars(run()), kLoss, noted_->loss);
+    expectPoints(reader.scalars(run() + kSubRun), kBoth, noted_->both);
+  }
+
   /// Kills `body` at its first stop, at one of the next ones, …, until it ends before that. Before
-  /// each, `prepare` runs; after each, and after `mend`, the next writer finds everything.
+  /// each, `prepare` runs; after each, and after `mend`, a process that only reads sees
+  /// everything, and then the next writer finds it.
   ///
   /// @param least The number of stops that `body` must exceed, or it is not what it was.
   void killAtEachStop(
@@ -71,7 +82,9 @@ class KillAtEachCallTest : public KilledRunTest {
       if (isRefused) {
         return false;
       }
+      expectReaderShowsEverything();
       mend(stop);
+      expectReaderShowsEverything();
       expectNextWriterFindsEverything();
       EXPECT_TRUE(end.isKilled || end.status == 0) << end.status;
       return end.isKilled;

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/file_descriptor.h"
+#include "log/writer/scalar_ring.h"
+#include "process/blackbox/box_folder.h"
+
+namespace steptape::detail::log {
+
+/// The rings of a process that may live, copied while its threads and its backend use them.
+///
+/// A ring keeps an entry until the log has it, or an event file does. So whoever reads the log
+/// between readHeads() and copy() has each entry: in the log, in a file, or in the copy.
+///
+/// @threads Not thread-safe: one thread at a time.
+class LivingRings {
+ public:
+  /// Where each ring stands, by slot.
+  using Heads = std::vector<ScalarRing::Image::Head>;
+
+  /// @return false if the box has no rings that this process can read.
+  bool open(const process::BoxName& box);
+
+  /// Reads where the rings stand. They may move meanwhile.
+  /// @return false if the file does not hold them any more.
+  bool readHeads(Heads* heads) const;
+
+  /// Copies the entries of each ring that are not safe elsewhere, up to its tail now, into the form
+  /// that DeadProcess::decode() takes.
+  ///
+  /// @param isAlive Whether the process may change the rings.
+  /// @param before As of readHeads(). Set to where the rings stood when their tails were read.
+  /// @param image  Keeps its memory from call to call.
+  /// @return false if entries became safe since `before`, or were discarded or overwritten while
+  ///         they were copied: try again.
+  bool copy(bool isAlive, Heads* before, std::string* image) const;
+
+ private:
+  bool copyWords(std::size_t slot, const ScalarRing::Image::Head& head, char* image) const;
+  bool read(std::uint64_t offset, char* data, std::size_t size) const;
+
+  base::FileDescriptor file_;
+};
+
+}  // namespace steptape::detail::log

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "steptape/base/export.h"
+
+#include "log/writer/unwritten.h"
+
+namespace steptape::detail::log {
+
+class BoxView;
+
+/// Shows what processes of this user on this machine have logged to runs in a directory, and not
+/// yet written: living ones, and killed ones that nobody has recovered. Only reads, and takes no
+/// lock: neither a writer nor a recovery notices.
+///
+/// Values that a call has captured, such as images, are in private memory of their process. They
+/// come with the file.
+///
+/// Files grow meanwhile. So that a reader shows nothing twice and nothing too late, it
+///
+/// 1. reads its files to their ends,
+/// 2. calls update(),
+/// 3. reads each file that all() names up to its `offset`, which is never before the end that the
+///    file had in step 1; if it did not know the file in step 1, it begins again,
+/// 4. and shows `bytes` after that. It leaves the rest of the files to the next time.
+///
+/// What all() does not name any more is in the files.
+///
+/// @threads Not thread-safe: one thread at a time.
+class STEPTAPE_EXPORT UnwrittenValues {
+ public:
+  /// @param directory Only runs in it and below it. It need not exist yet.
+  explicit UnwrittenValues(std::string directory);
+  ~UnwrittenValues();
+  UnwrittenValues(const UnwrittenValues&) = delete;
+  UnwrittenValues& operator=(const UnwrittenValues&) = delete;
+
+  /// Looks at the black boxes: all() then is what they held at a moment during the call.
+  ///
+  /// If a process logs so fast that its rings overwrite themselves each time while they are read,
+  /// what is only there is omitted: it comes with the file, within milliseconds.
+  ///
+  /// @return whether all() has changed.
+  /// @throws std::bad_alloc; the next call looks again.
+  /// @cost   Without black boxes, one list of their folder. A few system calls for each that has
+  ///         not changed.
+  bool update();
+
+  /// In the order of boxes and of their streams; at most one for a file, and at most one without a
+  /// file for each stream.
+  const std::vector<Unwritten>& all() const { return all_; }
+
+ private:
+  const std::string directory_;
+  std::map<std::uint64_t, std::unique_ptr<BoxView>> boxes_;  // by number
+  std::vector<Unwritten> all_;
+  bool wasInterrupted_ = false;  // the last update(), by an exception
+};
+
+}  // namespace steptape::detail::log
