@@ -196,6 +196,7 @@ CallStatus DataProvider::call(std::string_view method, std::string_view request,
   if (method.substr(0, kService.size()) == kService) {
     for (const auto& [name, call] : kCalls) {
       if (method.substr(kService.size()) == name) {
+        store_.freshen();
         return (this->*call)(request, answer);
       }
     }

@@ -91,7 +91,9 @@ DirectoryWatch::Changes DirectoryWatch::wait(std::chrono::milliseconds patience)
   const auto timeout =
       static_cast<int>(std::min<std::int64_t>(patience.count(), std::numeric_limits<int>::max()));
   Changes changes;
-  if (::poll(wanted.data(), wanted.size(), std::max(timeout, -1)) <= 0) {
+  const int ready = ::poll(wanted.data(), wanted.size(), std::max(timeout, -1));
+  if (ready <= 0) {
+    changes.isTimeout = ready == 0;
     return changes;
   }
   std::uint64_t count = 0;

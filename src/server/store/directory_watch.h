@@ -21,6 +21,7 @@ class DirectoryWatch {
     std::set<std::string> directories;  ///< Whose event files have grown, appeared or gone.
     bool structure = false;             ///< Directories or runs may have appeared or gone.
     bool everything = false;            ///< The system has lost count.
+    bool isTimeout = false;             ///< The patience was over before anything happened.
 
     bool isEmpty() const { return directories.empty() && !structure && !everything; }
   };

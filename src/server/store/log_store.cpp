@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <filesystem>
 #include <future>
 #include <new>
 #include <sys/stat.h>
@@ -14,6 +15,7 @@
 
 #include "log/reader/run_finder.h"
 #include "log/reader/run_follower.h"
+#include "server/store/run_tail.h"
 
 namespace steptape::detail::server {
 namespace {
@@ -24,6 +26,10 @@ using std::chrono::steady_clock;
 /// Between two rounds, so that a job that writes all the time does not keep a core busy. A new
 /// point waits so long at most, and half of it on average.
 constexpr milliseconds kBetweenRounds{50};
+/// The longest that a page waits for what is not written yet.
+constexpr milliseconds kPatience{200};
+/// Whoever reads more runs than these keeps pages from waiting for what is not written yet.
+constexpr std::size_t kFewRuns = 100;
 /// A missing log directory is looked for so often.
 constexpr milliseconds kBetweenLooks{1000};
 /// How many times longer than a listing the time until the next one is.
@@ -46,6 +52,12 @@ std::int64_t lastWritten(const RunFiles& run) {
   return status.st_mtim.tv_sec * kNanoseconds + status.st_mtim.tv_nsec;
 }
 
+std::string canonicalOf(const std::string& directory) {
+  std::error_code error;
+  std::filesystem::path path = std::filesystem::canonical(directory, error);
+  return error ? directory : path.string();
+}
+
 }  // namespace
 
 /// A run that is followed.
@@ -53,14 +65,42 @@ struct LogStore::Entry {
   Entry(std::string servedName, RunFiles files, const RunReaderOptions& options)
       : name(std::move(servedName)),
         directory(files.directory),
+        canonical(canonicalOf(files.directory)),
         written(lastWritten(files)),
         follower(std::move(files), options, [] { return std::make_shared<ServedRun>(); }) {}
 
+  /// Follows, and lets the tail go if the files have grown: they hold a part of it now.
+  void update() {
+    const std::shared_ptr<ServedRun> before = served();
+    if (follower.update() > 0 && hasTail) {
+      served()->setTail(nullptr);
+      hasTail = false;
+    }
+    hasTail = hasTail && before == served();
+  }
+  /// Returns how far a file of the run was read; 0 for one that is not known.
+  std::uint64_t bytesReadOf(const std::string& file) const {
+    const std::vector<std::uint64_t> offsets = follower.offsets();
+    const std::vector<std::string>& files = follower.run().files;
+    for (std::size_t i = 0; i < files.size() && !file.empty(); ++i) {
+      if (files[i].substr(files[i].rfind('/') + 1) == file) {
+        return offsets[i];
+      }
+    }
+    return 0;
+  }
+  std::shared_ptr<ServedRun> served() const {
+    return std::static_pointer_cast<ServedRun>(follower.sink());
+  }
+
   std::string name;
   std::string directory;
+  std::string canonical;  ///< Without links.
   std::int64_t written;
   log::RunFollower follower;
   bool isDirty = true;
+  bool hasTail = false;
+  bool isTailOnly = false;  ///< Its program has made no event file yet.
 };
 
 LogStore::LogStore(LogStoreOptions options)
@@ -68,6 +108,9 @@ LogStore::LogStore(LogStoreOptions options)
   for (const NamedDirectory& directory : options_.directories) {
     location_ += (location_.empty() ? "" : ",") +
                  (directory.name.empty() ? "" : directory.name + ":") + directory.path;
+  }
+  for (const NamedDirectory& directory : options_.directories) {
+    unwritten_.push_back(std::make_unique<log::UnwrittenValues>(directory.path));
   }
   thread_ = std::thread([this] { follow(); });
 }
@@ -83,10 +126,22 @@ std::shared_ptr<const LogStore::Runs> LogStore::runs() const {
   return runs_;
 }
 
+void LogStore::freshen() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (options_.once || isReading_ || steady_clock::now() - lastTails_ < kBetweenRounds) {
+    return;
+  }
+  wantsTails_ = true;
+  const std::uint64_t wanted = tailRounds_ + 1;
+  watch_.wake();
+  freshened_.wait_for(lock, kPatience, [&] { return tailRounds_ >= wanted || ends_; });
+}
+
 void LogStore::follow() {
   while (!ends_) {
     try {
       readWhatChanged();
+      bringTails();
       waitForChanges();
     } catch (const std::bad_alloc&) {
       report("out of memory: runs are incomplete; they are read again");
@@ -124,13 +179,13 @@ void LogStore::waitForChanges() {
     watch_.forget();
   }
   DirectoryWatch::Changes changes = watch_.wait(patience);
-  if (changes.isEmpty() && !ends_ && patience >= kBetweenLooks) {
+  if (changes.isTimeout && patience >= kBetweenLooks) {
     changes.everything = true;  // nobody tells
   }
   take(changes);
   const milliseconds since =
       std::chrono::duration_cast<milliseconds>(steady_clock::now() - lastRound_);
-  if (!ends_ && since < kBetweenRounds) {
+  if (!changes.isEmpty() && since < kBetweenRounds) {
     take(watch_.wait(kBetweenRounds - since));
   }
 }
@@ -154,6 +209,11 @@ void LogStore::list() {
   std::vector<std::string> directories;
   for (const NamedDirectory& directory : options_.directories) {
     listOne(directory, &kept, &directories);
+  }
+  for (auto& [name, entry] : entries_) {
+    if (entry != nullptr && entry->isTailOnly && entry->hasTail) {
+      kept.emplace(name, std::move(entry));  // its first file is still to come
+    }
   }
   entries_ = std::move(kept);
   publishAll();
@@ -191,12 +251,16 @@ void LogStore::listOne(const NamedDirectory& directory,
                  "two runs are named " + name + ": " + run.directory + " is left out");
       continue;
     }
-    RunReaderOptions options;
-    options.purge = PurgePolicy::kNone;  // TagMap has the rule of the data server
-    options.threads = options_.threads;
-    auto entry = std::make_unique<Entry>(name, std::move(run), options);
+    std::unique_ptr<Entry> entry = makeEntry(name, std::move(run));
     kept->emplace(std::move(name), std::move(entry));
   }
+}
+
+std::unique_ptr<LogStore::Entry> LogStore::makeEntry(const std::string& name, RunFiles run) const {
+  RunReaderOptions options;
+  options.purge = PurgePolicy::kNone;  // TagMap has the rule of the data server
+  options.threads = options_.threads;
+  return std::make_unique<Entry>(name, std::move(run), options);
 }
 
 void LogStore::watchDirectories(const std::vector<std::string>& directories) {
@@ -220,7 +284,9 @@ void LogStore::watchDirectories(const std::vector<std::string>& directories) {
   }
   // What has happened between the listing and the watch was not told.
   needsListing_ = needsListing_ || !added.empty();
-  take({{added.begin(), added.end()}, false, false});
+  DirectoryWatch::Changes missed;
+  missed.directories = {added.begin(), added.end()};
+  take(missed);
 }
 
 /// Reads all runs that have changed, the newest first.
@@ -239,6 +305,8 @@ void LogStore::readAll() {
       read(dirty[i]);
     }
   };
+  isReading_ = dirty.size() > kFewRuns;
+  const std::shared_ptr<void> whenDone(nullptr, [this](void*) { isReading_ = false; });
   constexpr std::size_t kRunsPerThread = 8;  // starting a thread takes as long as reading some
   std::vector<std::future<void>> helpers;
   const std::size_t threads =
@@ -261,7 +329,7 @@ void LogStore::read(Entry* entry) {
   const std::shared_ptr<log::SeriesSink> before = entry->follower.sink();
   entry->isDirty = false;
   try {
-    entry->follower.update();
+    entry->update();
   } catch (...) {
     entry->isDirty = true;
     throw;
@@ -269,6 +337,89 @@ void LogStore::read(Entry* entry) {
   if (entry->follower.sink() != before) {
     publish(*entry);
   }
+}
+
+void LogStore::bringTails() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!std::exchange(wantsTails_, false)) {
+      return;
+    }
+  }
+  // A file that has grown meanwhile holds a part of what was not written a moment ago.
+  constexpr int kTries = 3;
+  for (int i = 0; i < kTries && !tryToBringTails(); ++i) {
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  ++tailRounds_;
+  lastTails_ = steady_clock::now();
+  freshened_.notify_all();
+}
+
+/// @return false if a file has grown while its black box was read.
+bool LogStore::tryToBringTails() {
+  // By UnwrittenValues: first the files to their ends, then what they lack.
+  for (auto& [name, entry] : entries_) {
+    if (entry->hasTail || entry->isTailOnly) {
+      read(entry.get());
+    }
+  }
+  std::map<Entry*, std::vector<const log::Unwritten*>> byRun;
+  for (std::size_t i = 0; i < unwritten_.size(); ++i) {
+    unwritten_[i]->update();
+    for (const log::Unwritten& each : unwritten_[i]->all()) {
+      Entry* const entry = each.bytes.empty() ? nullptr : entryOf(i, each.directory);
+      if (entry != nullptr) {
+        byRun[entry].push_back(&each);
+      }
+    }
+  }
+  bool isWhole = true;
+  for (auto& [name, entry] : entries_) {
+    const auto lacking = byRun.find(entry.get());
+    if (lacking == byRun.end()) {
+      if (std::exchange(entry->hasTail, false)) {
+        entry->served()->setTail(nullptr);
+      }
+      continue;
+    }
+    read(entry.get());
+    std::vector<const log::Unwritten*> fitting;
+    for (const log::Unwritten* const each : lacking->second) {
+      const bool fits = entry->bytesReadOf(each->file) == each->offset;
+      isWhole = isWhole && fits;
+      if (fits) {
+        fitting.push_back(each);
+      }
+    }
+    entry->hasTail = true;
+    entry->served()->setTail(makeTail(fitting, *entry->served()));
+  }
+  return isWhole;
+}
+
+/// Finds the run in a directory, or makes it.
+/// @param number Of the log directory.
+LogStore::Entry* LogStore::entryOf(std::size_t number, const std::string& runDirectory) {
+  for (auto& [name, entry] : entries_) {
+    if (entry->canonical == runDirectory) {
+      return entry.get();
+    }
+  }
+  const NamedDirectory& directory = options_.directories[number];
+  const std::string root = canonicalOf(directory.path);
+  const std::string inside =
+      runDirectory == root ? "." : std::filesystem::path(runDirectory).lexically_relative(root);
+  RunFiles files{inside, (std::filesystem::path(directory.path) / inside).string(), {}, true};
+  if (inside == ".") {
+    files.directory = directory.path;
+  }
+  std::string name = servedName(directory, inside);
+  auto entry = makeEntry(name, std::move(files));
+  entry->isTailOnly = true;
+  Entry* const made = entries_.emplace(std::move(name), std::move(entry)).first->second.get();
+  publish(*made);
+  return made;
 }
 
 /// Shows a run whose files were replaced.

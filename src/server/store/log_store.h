@@ -3,6 +3,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -11,6 +14,9 @@
 #include <thread>
 #include <vector>
 
+#include "steptape/log/run_reader.h"
+
+#include "log/writer/unwritten_values.h"
 #include "server/store/directory_watch.h"
 #include "server/store/served_run.h"
 
@@ -46,6 +52,10 @@ class LogStore {
   /// Waits for the threads, which finish what they are reading.
   ~LogStore();
 
+  /// Brings in what processes have logged and not yet written, unless that was done a moment ago.
+  /// Waits for it, but not long: whoever reads much data first has to read that.
+  void freshen();
+
   /// Returns the runs by name, as of now. Those that are being read have the points so far.
   std::shared_ptr<const Runs> runs() const;
 
@@ -65,6 +75,10 @@ class LogStore {
   void watchDirectories(const std::vector<std::string>& directories);
   void readAll();
   void read(Entry* entry);
+  void bringTails();
+  bool tryToBringTails();
+  Entry* entryOf(std::size_t number, const std::string& runDirectory);
+  std::unique_ptr<Entry> makeEntry(const std::string& name, RunFiles run) const;
   void publish(const Entry& entry);
   void publishAll();
   void report(const std::string& line) const;
@@ -81,9 +95,16 @@ class LogStore {
   std::chrono::steady_clock::time_point nextListing_;
   std::chrono::steady_clock::time_point lastRound_;
 
+  std::vector<std::unique_ptr<log::UnwrittenValues>> unwritten_;  // of each directory
+
   mutable std::mutex mutex_;
+  std::condition_variable freshened_;
+  bool wantsTails_ = false;       // guarded by mutex_, as the next two
+  std::uint64_t tailRounds_ = 0;  // that are done
+  std::chrono::steady_clock::time_point lastTails_;
   std::shared_ptr<const Runs> runs_;  // guarded by mutex_; never changes once it is shared
 
+  std::atomic<bool> isReading_{false};
   std::atomic<bool> ends_{false};
   std::thread thread_;  // the last member: it uses the others
 };

@@ -2,10 +2,12 @@
 #include "tools/steptape/serving/data_server_program.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <fmt/format.h>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "steptape/base/status.h"
@@ -87,6 +89,18 @@ DataServerOptions optionsOf(const Flags& flags) {
   return options;
 }
 
+/// Returns the arguments without options of an empty value. TensorBoard passes
+/// `--samples-per-plugin=`; CLI11 would take the next argument for the value.
+std::vector<std::string> withoutEmptyOptions(int argc, const char* const* argv) {
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  words.erase(std::remove_if(words.begin(), words.end(),
+                             [](const std::string& word) {
+                               return word.substr(0, 2) == "--" && word.back() == '=';
+                             }),
+              words.end());
+  return words;
+}
+
 }  // namespace
 
 bool isDataServer(const char* programPath) {
@@ -100,7 +114,9 @@ int runDataServerProgram(int argc, const char* const* argv) {
                std::string(kDataServerName));
   addOptions(&app, &flags);
   try {
-    app.parse(argc, argv);
+    std::vector<std::string> words = withoutEmptyOptions(argc, argv);
+    std::reverse(words.begin(), words.end());  // the order of this form of parse()
+    app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     const bool isAnswer = error.get_exit_code() == 0;  // --help and --version
     return isAnswer ? app.exit(error) : fail(flags, kExitUsage, error.what());
