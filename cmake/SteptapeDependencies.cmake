@@ -123,3 +123,22 @@ if(NOT STEPTAPE_WITH_IMAGES STREQUAL "OFF")
 endif()
 add_feature_info(images STEPTAPE_HAVE_IMAGES
   "Folders of JPEG and PNG files (STEPTAPE_WITH_IMAGES); needs libjpeg-turbo and libpng: apt-get install libjpeg-dev libpng-dev")
+
+set(STEPTAPE_HAVE_SERVER FALSE)
+if(NOT STEPTAPE_WITH_SERVER STREQUAL "OFF")
+  if(STEPTAPE_NGHTTP2_SOURCE STREQUAL "system")
+    include(SteptapeFindNghttp2)
+  else()
+    include(SteptapeBuildNghttp2)
+  endif()
+  if(TARGET steptape::nghttp2)
+    set(STEPTAPE_HAVE_SERVER TRUE)
+  elseif(STEPTAPE_WITH_SERVER STREQUAL "ON")
+    message(FATAL_ERROR "STEPTAPE_WITH_SERVER: got ON, and ${STEPTAPE_NGHTTP2_PROBLEM}. "
+                        "Install it (apt-get install libnghttp2-dev), or set STEPTAPE_WITH_SERVER to AUTO or OFF.")
+  else()
+    message(STATUS "Building without the data server for TensorBoard: ${STEPTAPE_NGHTTP2_PROBLEM}")
+  endif()
+endif()
+add_feature_info(server STEPTAPE_HAVE_SERVER
+  "Data server for TensorBoard (STEPTAPE_WITH_SERVER); needs nghttp2: apt-get install libnghttp2-dev")

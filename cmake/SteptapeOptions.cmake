@@ -16,11 +16,14 @@ set(STEPTAPE_WITH_TORCH AUTO CACHE STRING "Build the torch and trainer component
 set(STEPTAPE_WITH_GLOO AUTO CACHE STRING "Build the component c10d for several nodes: AUTO (if gloo's headers are found), ON or OFF")
 set(STEPTAPE_WITH_FIGURE AUTO CACHE STRING "Build the figure component: AUTO, ON (an error without Cairo) or OFF")
 set(STEPTAPE_WITH_IMAGES AUTO CACHE STRING "Build the images component: AUTO, ON (an error without libjpeg-turbo and libpng) or OFF")
+set(STEPTAPE_WITH_SERVER AUTO CACHE STRING "Build the data server for TensorBoard: AUTO, ON (an error without nghttp2) or OFF")
 set(STEPTAPE_WITH_CUDA AUTO CACHE STRING "Link LibTorch's CUDA libraries: AUTO (if they can be loaded), ON or OFF")
 set(STEPTAPE_BUILD_PYTHON OFF CACHE STRING "Build the Python package: AUTO (if nanobind is found), ON (an error without it) or OFF")
 set(STEPTAPE_PROTOBUF_SOURCE system CACHE STRING
   "Protocol Buffers: system; or, to link a private copy, the folder that holds google/protobuf of a 3.21 release, or fetch (by pip)")
-set_property(CACHE STEPTAPE_WITH_MPI STEPTAPE_WITH_TORCH STEPTAPE_WITH_GLOO STEPTAPE_WITH_FIGURE STEPTAPE_WITH_IMAGES STEPTAPE_WITH_CUDA STEPTAPE_BUILD_PYTHON
+set(STEPTAPE_NGHTTP2_SOURCE system CACHE STRING
+  "nghttp2: system; or, to link a private copy, the folder of a release of nghttp2, or fetch (by pip)")
+set_property(CACHE STEPTAPE_WITH_MPI STEPTAPE_WITH_TORCH STEPTAPE_WITH_GLOO STEPTAPE_WITH_FIGURE STEPTAPE_WITH_IMAGES STEPTAPE_WITH_SERVER STEPTAPE_WITH_CUDA STEPTAPE_BUILD_PYTHON
   PROPERTY STRINGS AUTO ON OFF)
 
 option(STEPTAPE_BUILD_TOOLS "Build the command-line tool" ${PROJECT_IS_TOP_LEVEL})

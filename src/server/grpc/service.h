@@ -8,10 +8,9 @@
 namespace steptape::detail::server {
 
 /// gRPC's status codes that a service answers with.
-/// @source https://grpc.github.io/grpc/core/md_doc_statuscodes.html
 enum class StatusCode : int {
   kOk = 0,
-  kCancelled = 1,
+  kCancelled = 1,  // gRPC's spelling
   kUnknown = 2,
   kInvalidArgument = 3,
   kNotFound = 5,
@@ -20,13 +19,13 @@ enum class StatusCode : int {
   kFailedPrecondition = 9,
   kUnimplemented = 12,
   kInternal = 13,
-  kUnavailable = 14
+  kUnavailable = 14,
 };
 
-/// How a call has ended.
+/// How a call ends.
 struct CallStatus {
   StatusCode code = StatusCode::kOk;
-  std::string message;
+  std::string message;  ///< Any text; the client gets it as valid UTF-8, at most about 2,000 bytes.
 
   bool ok() const { return code == StatusCode::kOk; }
 };
@@ -34,21 +33,30 @@ struct CallStatus {
 /// The messages of an answer, one after the other, so that a slow client costs one message.
 class Answer {
  public:
+  /// Called by a worker thread, after the last message or when the client gave up.
   virtual ~Answer() = default;
-  /// Appends the next message's bytes to `message`.
+
+  /// Appends the next message's bytes to `message`, whose content must stay.
+  ///
   /// @return false at the end; `status` is then set.
+  /// @throws What Service::call() throws.
+  /// @threads Called by worker threads, one at a time.
   virtual bool next(std::string* message, CallStatus* status) = 0;
 };
 
-/// What a server does when it is called.
+/// What a gRPC server serves.
 class Service {
  public:
   virtual ~Service() = default;
-  /// @param method Such as "/tensorboard.data.TensorBoardDataProvider/ListRuns".
-  /// @param answer Set on success.
-  /// @throws std::bad_alloc, which is answered by kResourceExhausted.
-  /// @threads Called concurrently by worker threads, as Answer::next() is (one thread at a time for
-  ///          one answer).
+
+  /// Begins a call.
+  ///
+  /// @param method  Such as "/tensorboard.data.TensorBoardDataProvider/ListRuns".
+  /// @param request The message, during the call only.
+  /// @param answer  Set if the returned status is ok.
+  /// @throws std::bad_alloc at most, which is answered by kResourceExhausted. Other exceptions are
+  ///         answered by kInternal and what().
+  /// @threads Called concurrently by worker threads.
   virtual CallStatus call(std::string_view method, std::string_view request,
                           std::unique_ptr<Answer>* answer) = 0;
 };
