@@ -14,7 +14,7 @@ function(steptape_fetch_nghttp2 out)
     find_package(Python QUIET COMPONENTS Interpreter)
     file(MAKE_DIRECTORY ${folder})
     execute_process(
-      COMMAND ${Python_EXECUTABLE} -m pip download --quiet --no-deps --no-binary :all: --dest ${folder} ${package}
+      COMMAND ${Python_EXECUTABLE} -m pip download --quiet --no-deps --no-binary ngh2 --dest ${folder} ${package}
       RESULT_VARIABLE result ERROR_VARIABLE error)
     set(archive ${folder}/ngh2-0.3.0.tar.gz)
     if(NOT result EQUAL 0 OR NOT EXISTS ${archive})

@@ -19,6 +19,7 @@ import time
 LIBRARIES = (
     ("libprotobuf-dev", "protobuf", "BSD-3-Clause"),
     ("zlib1g-dev", "zlib", "Zlib"),
+    ("libnghttp2-dev", "nghttp2", "MIT"),
     ("libfmt-dev", "fmt", "MIT"),
     ("libcli11-dev", "CLI11", "BSD-3-Clause"),
     ("nlohmann-json3-dev", "nlohmann-json", "MIT"),

@@ -22,7 +22,7 @@ readonly programs=(
 )
 readonly libraries=(
   libc6-dev libstdc++-12-dev libprotobuf-dev zlib1g-dev nlohmann-json3-dev libcli11-dev libfmt-dev
-  libgtest-dev libgmock-dev libpng-dev libjpeg-dev
+  libgtest-dev libgmock-dev libpng-dev libjpeg-dev libnghttp2-dev
 )
 
 # fill_sysroot: unpacks the libraries and their dependencies, by an apt with its own state in build/sysroot/apt

@@ -37,6 +37,7 @@ readonly build_requirements=(
   'libprotobuf-dev header google/protobuf/message.h'
   'zlib1g-dev header zlib.h'
   'libcairo2-dev header cairo/cairo.h'
+  'libnghttp2-dev header nghttp2/nghttp2.h'
   'libopenmpi-dev command mpicxx'
   'openmpi-bin command mpiexec'
   'libgloo-dev header gloo/algorithm.h'

@@ -72,6 +72,7 @@ class SteptapeConan(ConanFile):
         if self.options.with_tool:
             self.requires("cli11/[>=2.1 <3]", visible=False)
             self.requires("fmt/[>=9]", visible=False)
+            self.requires("libnghttp2/[>=1.41 <2]", visible=False)
 
     def build_requirements(self):
         self.tool_requires("protobuf/<host_version>")
@@ -88,6 +89,7 @@ class SteptapeConan(ConanFile):
             "STEPTAPE_WITH_IMAGES": self.options.with_images,
             "STEPTAPE_WITH_MPI": self.options.with_mpi,
             "STEPTAPE_WITH_TORCH": False,
+            "STEPTAPE_WITH_SERVER": self.options.with_tool,
             "STEPTAPE_BUILD_TOOLS": self.options.with_tool,
             "STEPTAPE_BUILD_TESTS": False,
             "STEPTAPE_BUILD_EXAMPLES": False,

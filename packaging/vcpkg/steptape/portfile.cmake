@@ -12,6 +12,7 @@ vcpkg_check_features(OUT_FEATURE_OPTIONS FEATURE_OPTIONS
     images STEPTAPE_WITH_IMAGES
     mpi STEPTAPE_WITH_MPI
     tools STEPTAPE_BUILD_TOOLS
+    tools STEPTAPE_WITH_SERVER
     torch STEPTAPE_WITH_TORCH)
 
 vcpkg_cmake_configure(

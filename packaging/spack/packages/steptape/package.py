@@ -33,6 +33,7 @@ class Steptape(CMakePackage):
     depends_on("mpi", when="+mpi")
     depends_on("cli11", type="build", when="+tools")
     depends_on("fmt", when="+tools")
+    depends_on("nghttp2", when="+tools")
     depends_on("py-torch", when="+torch")
 
     generator("ninja")
@@ -44,6 +45,7 @@ class Steptape(CMakePackage):
             self.define_from_variant("STEPTAPE_WITH_FIGURE", "figure"),
             self.define_from_variant("STEPTAPE_WITH_IMAGES", "images"),
             self.define_from_variant("STEPTAPE_WITH_MPI", "mpi"),
+            self.define_from_variant("STEPTAPE_WITH_SERVER", "tools"),
             self.define_from_variant("STEPTAPE_WITH_TORCH", "torch"),
             self.define("STEPTAPE_BUILD_TESTS", False),
             self.define("STEPTAPE_BUILD_EXAMPLES", False),
