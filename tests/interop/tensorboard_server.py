@@ -38,10 +38,15 @@ def _free_port():
 class TensorBoard(OwnedProcess):
     """A running TensorBoard; a context manager that always ends it, with all its processes.
 
-    fast=True is what users get: the data server in Rust. False is the loader in Python.
+    fast=True is what users get: the data server in Rust. False is the loader in Python. data_server names another
+    program as the data server. samples is the value of --samples_per_plugin; None: TensorBoard's own. verbose makes the
+    data server tell what it does, which log() returns.
     """
 
-    def __init__(self, log_dir, fast=True):
+    SAMPLES = "scalars=100000000,images=1000,histograms=1000,text=1000"
+
+    def __init__(self, log_dir, fast=True, data_server=None, samples=SAMPLES, verbose=False):
+        self.log_dir = log_dir
         self._log = tempfile.TemporaryFile("w+")
         # It leaves files named by process numbers here, which another user's TensorBoard may have had.
         self._scratch = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
@@ -50,11 +55,16 @@ class TensorBoard(OwnedProcess):
         command = [sys.executable, "-m", "tensorboard.main", "--logdir", log_dir,
                    "--host", "127.0.0.1", "--port", str(port),
                    "--load_fast", "true" if fast else "false", "--reload_interval", "1",
-                   "--samples_per_plugin",
-                   "scalars=100000000,images=1000,histograms=1000,text=1000"]
+                   *(["--samples_per_plugin", samples] if samples else []),
+                   *(["--extra_data_server_flags=--verbose"] if verbose else [])]
+        environment = {**os.environ, "TMPDIR": self._scratch.name}
+        environment.pop("RUST_LOG", None)
+        environment.pop("TENSORBOARD_DATA_SERVER_BINARY", None)
+        if data_server:
+            environment["TENSORBOARD_DATA_SERVER_BINARY"] = data_server
         # Its own session, so that the data server that it starts ends with it.
         self._process = subprocess.Popen(command, stdout=self._log, stderr=subprocess.STDOUT,
-                                         env={**os.environ, "TMPDIR": self._scratch.name},
+                                         env=environment,
                                          start_new_session=True, preexec_fn=_die_with_parent)
 
     def _release(self):
@@ -72,18 +82,36 @@ class TensorBoard(OwnedProcess):
                 return
             except (urllib.error.URLError, ConnectionError):
                 time.sleep(0.1)
-        self._log.seek(0)
-        raise RuntimeError(f"TensorBoard did not start:\n{self._log.read()}")
+        raise RuntimeError(f"TensorBoard did not start:\n{self.log()}")
+
+    def log(self):
+        """What TensorBoard and its data server have printed."""
+        # Not seek(): the processes write at the same offset.
+        size = os.fstat(self._log.fileno()).st_size
+        return os.pread(self._log.fileno(), size, 0).decode(errors="replace")
 
     def get_bytes(self, path, **query):
-        url = f"{self.url}/data/{path}"
+        with self._open(path, query, None) as response:
+            return _body(response)
+
+    def fetch(self, path, query=None, form=None):
+        """Returns status, content type and body, also of an answer that is an error. `form` is sent by POST.
+
+        A path that begins with a slash is not one below data/.
+        """
+        try:
+            with self._open(path, query, form) as response:
+                return response.status, response.headers.get("Content-Type", ""), _body(response)
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.headers.get("Content-Type", ""), _body(error)
+
+    def _open(self, path, query, form):
+        url = self.url + (path if path.startswith("/") else f"/data/{path}")
         if query:
             url += "?" + urllib.parse.urlencode(query)
-        with urllib.request.urlopen(url, timeout=PATIENCE_SECONDS) as response:
-            data = response.read()
-            # Plugins compress even if the request does not allow it.
-            is_zipped = response.headers.get("Content-Encoding") == "gzip"
-            return gzip.decompress(data) if is_zipped else data
+        data = urllib.parse.urlencode(form).encode() if form is not None else None
+        return urllib.request.urlopen(url, data, timeout=PATIENCE_SECONDS)
 
     def get(self, path, **query):
         return json.loads(self.get_bytes(path, **query))
@@ -91,6 +119,12 @@ class TensorBoard(OwnedProcess):
     def eventually(self, check):
         """As the function, because TensorBoard loads in the background for a while."""
         return eventually(check, self._loads_until)
+
+
+def _body(response):
+    data = response.read()
+    # Plugins compress even if the request does not allow it.
+    return gzip.decompress(data) if response.headers.get("Content-Encoding") == "gzip" else data
 
 
 def eventually(check, deadline):

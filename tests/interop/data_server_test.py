@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""TensorBoard shows the same with Steptape's data server as with its own, tensorboard_data_server 0.7.2.
+
+The environment variable STEPTAPE_DATA_SERVER names the program. Without it the test compares two starts of 0.7.2, which
+shows that it compares nothing that differs by chance.
+"""
+
+import os
+import tempfile
+import unittest
+
+import server_differences
+import server_logs
+import server_routes
+import tensorboard_data_server
+from tensorboard_server import TensorBoard
+
+THEIRS = tensorboard_data_server.server_binary()
+OURS = os.environ.get("STEPTAPE_DATA_SERVER", THEIRS)
+IS_CONTROL = OURS == THEIRS
+
+MANY = 100_000_000
+PLUGINS = ("scalars", "histograms", "distributions", "images", "audio", "text", "pr_curves", "mesh", "custom_scalars")
+ALL_SAMPLES = ",".join(f"{plugin}={MANY}" for plugin in PLUGINS)
+
+# The routes of the plugins, each of which must have shown something in one of the log directories.
+ROUTES = {
+    "environment", "logdir", "runs", "experiments", "experiment_runs", "window_properties", "plugins_listing",
+    "scalars/tags", "scalars/scalars", "scalars/scalars_multirun",
+    "custom_scalars/layout", "custom_scalars/scalars", "custom_scalars/download_data",
+    "histograms/tags", "histograms/histograms", "distributions/tags", "distributions/distributions",
+    "images/tags", "images/images", "images/individualImage", "audio/tags", "audio/audio", "audio/individualAudio",
+    "text/tags", "text/text", "pr_curves/tags", "pr_curves/pr_curves", "mesh/tags", "mesh/meshes", "mesh/data",
+    "graphs/info", "graphs/graph", "graphs/run_metadata",
+    "hparams/experiment", "hparams/session_groups", "hparams/metric_evals", "hparams/download_data",
+    "timeseries/tags", "timeseries/timeSeries", "timeseries/imageData",
+    "projector/runs", "projector/info", "projector/tensor", "projector/metadata", "projector/sprite_image",
+    "profile/runs", "debugger-v2/runs",
+}
+
+
+def expected_answers(log_dir):
+    """What TensorBoard answers with its own data server, which says when it has read everything."""
+    with TensorBoard(log_dir, samples=ALL_SAMPLES, verbose=True) as board:
+        def check():
+            assert "Finished load cycle" in board.log()
+
+        board.eventually(check)
+        return server_routes.answers_of(board)
+
+
+class Case(unittest.TestCase):
+    maxDiff = None
+
+    def log_directory(self, write):
+        directory = os.path.join(self.enterContext(tempfile.TemporaryDirectory()), "logs")
+        write(directory)
+        return directory
+
+    def equivalent(self, log_dir):
+        """A log directory of which TensorBoard's server must show what the tested one shows of `log_dir`."""
+        if IS_CONTROL:
+            return log_dir
+        target = os.path.join(self.enterContext(tempfile.TemporaryDirectory()), "logs")
+        server_differences.write_equivalent(log_dir, target)
+        return target
+
+    def assert_shows(self, expected, log_dir):
+        with TensorBoard(log_dir, samples=ALL_SAMPLES, data_server=OURS) as board:
+            board.eventually(lambda: self.assert_same(expected, server_routes.answers_of(board)))
+
+    def assert_same(self, expected, got):
+        different = server_routes.differences(expected, got)
+        lines = [f"{question}\n  expected {_short(theirs)}\n  got      {_short(ours)}"
+                 for question, (theirs, ours) in different.items()]
+        self.assertFalse(different, f"{len(lines)} of {len(expected)} answers differ\n" + "\n".join(lines[:20]))
+
+
+def _short(answer):
+    text = "no such question" if answer is None else f"{answer.status} {answer.content_type}: {answer.body!r}"
+    return text if len(text) < 1000 else f"{text[:1000]}… ({len(text)} characters)"
+
+
+class Pages(Case):
+    """Every route of every plugin."""
+
+    answered = set()
+    checked = set()
+
+    def check(self, write):
+        self.checked.add(self._testMethodName)
+        log_dir = self.log_directory(write)
+        expected = expected_answers(self.equivalent(log_dir))
+        self.assert_shows(expected, log_dir)
+        self.answered.update(question.route for question, answer in expected.items() if answer.status == 200)
+
+    def test_files_of_steptape_in_the_compatible_form(self):
+        self.check(server_logs.compatible)
+
+    def test_files_of_steptape_in_the_form_of_tensorflow(self):
+        self.check(server_logs.tensor_form)
+
+    def test_files_of_tensorboardx(self):
+        self.check(server_logs.tensorboardx)
+
+    def test_files_of_torch(self):
+        self.check(server_logs.pytorch)
+
+    def test_hyperparameters_of_a_study(self):
+        self.check(server_logs.study)
+
+    def test_folders_links_and_profiles(self):
+        self.check(server_logs.folders)
+
+    def test_events_that_few_writers_write(self):
+        self.check(server_logs.odd_events)
+
+    @classmethod
+    def tearDownClass(cls):
+        if cls.checked < set(unittest.defaultTestLoader.getTestCaseNames(cls)):
+            return  # only some tests were chosen
+        missing = ROUTES - cls.answered
+        assert not missing, f"no log directory has data for {sorted(missing)}"
+
+
+class NamedDifferences(Case):
+    """What server_differences names is shown differently."""
+
+    def setUp(self):
+        self.log_dir = self.log_directory(server_logs.differing)
+        self.changed = os.path.join(self.enterContext(tempfile.TemporaryDirectory()), "logs")
+        server_differences.write_equivalent(self.log_dir, self.changed)
+
+    @unittest.skipIf(IS_CONTROL, "0.7.2 does not differ from itself")
+    def test_the_server_shows_more(self):
+        self.assert_shows(expected_answers(self.changed), self.log_dir)
+
+    def test_tensorboards_server_shows_less(self):
+        """Otherwise docs/data_server.md would claim a difference that is none."""
+        different = server_routes.differences(expected_answers(self.log_dir), expected_answers(self.changed))
+        names = {name for question in different for name in question.names}
+        self.assertEqual(set(os.listdir(self.log_dir)) - names, set())
+
+    def test_each_run_belongs_to_a_difference(self):
+        for run in os.listdir(self.log_dir):
+            named = [each.what for each in server_differences.DIFFERENCES if run.startswith(each.runs)]
+            self.assertEqual(len(named), 1, run)
+
+
+if __name__ == "__main__":
+    unittest.main()
