@@ -8,13 +8,16 @@ shows that it compares nothing that differs by chance.
 
 import os
 import tempfile
+import time
 import unittest
 
+import server_calls
 import server_differences
 import server_logs
 import server_routes
 import tensorboard_data_server
-from tensorboard_server import TensorBoard
+from data_server import DataServer
+from tensorboard_server import LOAD_SECONDS, TensorBoard, eventually
 
 THEIRS = tensorboard_data_server.server_binary()
 OURS = os.environ.get("STEPTAPE_DATA_SERVER", THEIRS)
@@ -68,7 +71,11 @@ class Case(unittest.TestCase):
 
     def assert_shows(self, expected, log_dir):
         with TensorBoard(log_dir, samples=ALL_SAMPLES, data_server=OURS) as board:
-            board.eventually(lambda: self.assert_same(expected, server_routes.answers_of(board)))
+            def check():
+                got = server_routes.answers_of(board)
+                self.assert_same(server_differences.with_refused_blobs(expected, got, log_dir), got)
+
+            board.eventually(check)
 
     def assert_same(self, expected, got):
         different = server_routes.differences(expected, got)
@@ -78,7 +85,7 @@ class Case(unittest.TestCase):
 
 
 def _short(answer):
-    text = "no such question" if answer is None else f"{answer.status} {answer.content_type}: {answer.body!r}"
+    text = "no such question" if answer is None else " ".join(map(str, answer))
     return text if len(text) < 1000 else f"{text[:1000]}… ({len(text)} characters)"
 
 
@@ -146,6 +153,93 @@ class NamedDifferences(Case):
         for run in os.listdir(self.log_dir):
             named = [each.what for each in server_differences.DIFFERENCES if run.startswith(each.runs)]
             self.assertEqual(len(named), 1, run)
+
+
+class LoadedServer(DataServer):
+    """TensorBoard's data server, after it has read the log directory once."""
+
+    def __init__(self, log_dir, *options):
+        super().__init__(THEIRS, log_dir, *options)
+
+    def _begin(self):
+        super()._begin()
+
+        def check():
+            assert "Finished load cycle" in self.log()
+
+        eventually(check, time.monotonic() + LOAD_SECONDS)
+
+
+class Calls(Case):
+    """The protocol between TensorBoard and its data server."""
+
+    def test_each_call_is_answered_alike(self):
+        log_dir = self.log_directory(server_calls.log_directory)
+        with LoadedServer(log_dir) as server:
+            expected = server_calls.answers_of(server)
+        with DataServer(OURS, log_dir) as server:
+            eventually(lambda: self.assert_same(expected, server_calls.answers_of(server)),
+                       time.monotonic() + LOAD_SECONDS)
+
+
+class Sampling(Case):
+    """Fewer points than were written, as the server keeps them by default and as a page asks for them."""
+
+    POINTS = 3000
+    KEPT = 1000  # by 0.7.2
+
+    def setUp(self):
+        self.log_dir = self.log_directory(lambda log_dir: server_logs.sampled(log_dir, self.POINTS))
+        self.written = server_logs.curves(self.POINTS)
+
+    def test_tensorboards_server_loses_spikes(self):
+        """Otherwise docs/data_server.md would claim a difference that is none."""
+        with LoadedServer(self.log_dir) as server:
+            curves = server_calls.scalars(server, self.KEPT)
+            lost = [run for run, numbers in self.written.items()
+                    if not server_differences.extremes(numbers) <= curves[run, "curve"].keys()]
+            self.assertTrue(lost)
+
+    @unittest.skipIf(IS_CONTROL, "0.7.2 loses them")
+    def test_extremes_are_kept(self):
+        with DataServer(OURS, self.log_dir) as server:
+            eventually(lambda: self.check_curves(server), time.monotonic() + LOAD_SECONDS)
+
+    def check_curves(self, server):
+        for points in (1, 2, 10, 100, self.KEPT, 10 * self.POINTS):
+            curves = server_calls.scalars(server, points)
+            self.assertEqual({run for run, _ in curves}, set(self.written))
+            for (run, tag), curve in curves.items():
+                with self.subTest(run=run, tag=tag, points=points):
+                    self.check_curve(self.written[run], curve, min(points, self.KEPT))
+
+    def check_curve(self, numbers, curve, most):
+        self.assertLessEqual(len(curve), most)
+        self.assertEqual(list(curve), sorted(curve))
+        self.assertEqual({step: str(numbers[step]) for step in curve}, {step: str(curve[step]) for step in curve})
+        self.assertIn(len(numbers) - 1, curve)
+        if most >= 2:
+            self.assertIn(0, curve)
+        if most >= 10:
+            self.assertLessEqual(server_differences.extremes(numbers), curve.keys())
+            steps = list(curve)
+            widest = max(after - before for before, after in zip(steps, steps[1:]))
+            self.assertLessEqual(widest, 4 * len(numbers) / most, "the rest is not evenly spread")
+
+    @unittest.skipIf(IS_CONTROL, "0.7.2 draws points at random")
+    def test_as_many_tensors_and_blobs_are_kept(self):
+        with LoadedServer(self.log_dir) as server:
+            expected = server_calls.steps_of_others(server)
+        with DataServer(OURS, self.log_dir) as server:
+            def check():
+                got = server_calls.steps_of_others(server)
+                self.assertEqual({name: len(steps) for name, steps in got.items()},
+                                 {name: len(steps) for name, steps in expected.items()})
+                self.assertEqual({name: steps[-1] for name, steps in got.items()},
+                                 {name: steps[-1] for name, steps in expected.items()})
+                self.assertTrue(all(steps[0] == 0 for steps in got.values()), got)
+
+            eventually(check, time.monotonic() + LOAD_SECONDS)
 
 
 if __name__ == "__main__":

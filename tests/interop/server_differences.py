@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where Steptape's data server shows more than TensorBoard's, tensorboard_data_server 0.7.2.
 
-Every difference but that of sampling is a change of the files: TensorBoard's server shows of the changed files what
-Steptape's shows of the original ones. So both are compared answer by answer, with nothing left out.
+Each of DIFFERENCES is a change of the files: TensorBoard's server shows of the changed files what Steptape's shows of
+the original ones. So both are compared answer by answer, with nothing left out.
 """
 
 import os
@@ -113,6 +113,46 @@ SAMPLING = Difference(
     "among them the first, the last, the smallest, the largest and each value that is not finite, as far as the number "
     "allows, so that a spike does not vanish.",
     "", _unchanged)
+
+
+def extremes(numbers):
+    """The steps of the first and last number, the smallest and largest, and those that are not finite."""
+    finite = [number for number in numbers if np.isfinite(number)]
+    return {0, len(numbers) - 1, numbers.index(min(finite)), numbers.index(max(finite)),
+            *(step for step, number in enumerate(numbers) if not np.isfinite(number))}
+
+
+QUOTED = Difference(
+    "Images and sounds of every run and tag are shown",
+    "TensorBoard's server cannot read its own key of a blob if the name of the run or tag holds a quote, a backslash or a "
+    "control character, and answers 400.",
+    "", _unchanged)
+_REFUSED_KEY = b"Invalid argument: failed to parse blob key"
+
+
+def with_refused_blobs(expected, got, log_dir):
+    """`expected`, with the tested server's blobs where TensorBoard's refuses its key, if event files hold these blobs."""
+    refused = [question for question, answer in expected.items()
+               if answer.status == 400 and answer.body.startswith(_REFUSED_KEY)]
+    if not refused or not any('"' in name or not name.isprintable() or "\\" in name
+                              for question in refused for name in question.names):
+        return expected
+    written = blobs_in(log_dir)
+    return expected | {question: got[question] for question in refused
+                       if question in got and got[question].status == 200 and got[question].body in written}
+
+
+def blobs_in(log_dir):
+    """The images and sounds in all event files of a log directory."""
+    blobs = set()
+    for folder, _, names in os.walk(log_dir):
+        for name in names:
+            path = os.path.join(folder, name)
+            for event in _events(path) if "tfevents" in name and os.path.isfile(path) else ():
+                for value in event.summary.value:
+                    blobs.update((value.image.encoded_image_string, value.audio.encoded_audio_string,
+                                  *value.tensor.string_val))
+    return blobs
 
 
 def write_equivalent(log_dir, target):

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 # What is brought into one form before two answers are compared, and why two equal servers differ in it.
 NORMALIZED = {
-    "blob keys": "A key means nothing except to the server that made it. It is replaced by the blob that it gives.",
+    "blob keys": "A key means nothing except to the server that made it. It is left out; what it gives is an answer of "
+                 "its own.",
     "order of runs and tags": "The order in which 0.7.2 lists runs and tags differs from one start to the next. A JSON "
                               "object has no order; lists of tags, sessions and parts of a mesh are sorted.",
     "address": "Each server listens on a port of its own, and each TensorBoard too. Both are shown in the environment's "
@@ -87,15 +88,6 @@ class _Asker:
         self.answers[Question(route, names)] = Answer(status, content_type, change(parsed) if is_json else body)
         return json.loads(body) if is_json else None
 
-    def blob(self, route, names, query):
-        """The status and bytes behind a key. The answer is a question of its own, so that its content type counts."""
-        return self.blob_of(route, names, dict(urllib.parse.parse_qsl(query)))
-
-    def blob_of(self, route, names, query):
-        self.ask(route, names, **query)
-        answer = self.answers[Question(route, tuple(map(str, names)))]
-        return [answer.status, answer.body]
-
 
 def _series(tags):
     """Yields (run, tag, info) of an answer to a plugin's route `tags`."""
@@ -160,12 +152,15 @@ def _blob_series(asker, plugin, route, blob_route):
     """`samples` is None if a restart has discarded all values; one sample is asked for beyond the last."""
     for run, tag, info in _series(asker.ask(f"{plugin}/tags")):
         for sample in range(max(0, info["samples"] or 0) + 1):
-            def content_for_keys(entries, run=run, tag=tag, sample=sample):
-                return [{**entry, "query": asker.blob(f"{plugin}/{blob_route}", (run, tag, sample, number), entry["query"])}
-                        for number, entry in enumerate(entries)]
-
-            asker.later(f"{plugin}/{route}", run=run, tag=tag, sample=sample, change=content_for_keys)
+            entries = asker.ask(f"{plugin}/{route}", run=run, tag=tag, sample=sample, change=_without_keys) or ()
+            for number, entry in enumerate(entries):
+                asker.later(f"{plugin}/{blob_route}", (run, tag, sample, number),
+                            **dict(urllib.parse.parse_qsl(entry["query"])))
     asker.later(f"{plugin}/{route}", run="no such run", tag="no such tag", sample=0)
+
+
+def _without_keys(entries):
+    return [{name: value for name, value in entry.items() if name not in ("query", "imageId")} for entry in entries]
 
 
 def _images(asker):
@@ -266,15 +261,19 @@ def _timeseries(asker):
 def _time_series(asker, request):
     """Asks for one series, and for the images of one."""
     names = tuple(request.values())
+    form = [("requests", json.dumps([request]))]
+    if request["plugin"] != "images":
+        asker.later("timeseries/timeSeries", names, form=form)
+        return
 
-    def content_for_keys(answers):
-        for answer in answers if request["plugin"] == "images" else ():
-            for run, series in (answer.get("runToSeries") or {}).items():
-                for number, entry in enumerate(series):
-                    entry["imageId"] = asker.blob_of("timeseries/imageData", (*names, run, number), {"imageId": entry["imageId"]})
-        return answers
+    def without_keys(answers):
+        return [{**answer, "runToSeries": {run: _without_keys(series) for run, series in answer["runToSeries"].items()}}
+                for answer in answers]
 
-    asker.later("timeseries/timeSeries", names, form=[("requests", json.dumps([request]))], change=content_for_keys)
+    for answer in asker.ask("timeseries/timeSeries", names, form=form, change=without_keys) or ():
+        for run, series in answer["runToSeries"].items():
+            for number, entry in enumerate(series):
+                asker.later("timeseries/imageData", (*names, run, number), imageId=entry["imageId"])
 
 
 def _own_files(asker):
