@@ -5,6 +5,8 @@
 //       Every kind of value in the form `compatible` or `tensor`; what was logged as JSON lines.
 //   interop_writer flush LOGDIR POINTS
 //       So many points, flush(), the line "flushed", then points without end: to be killed.
+//   interop_writer live LOGDIR MILLISECONDS
+//       A point every so many milliseconds, never flushed: to be killed.
 //   interop_writer json LOGDIR FILE
 //       Scalars, and FILE from exportScalarsToJson().
 //   interop_writer curves FORM LOGDIR TAGS STEPS
@@ -352,6 +354,15 @@ void logUntilKilled(const std::string& logDir, std::int64_t points) {
   }
 }
 
+void logWithoutFlush(const std::string& logDir, int milliseconds) {
+  SummaryWriter writer(logDir);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(10);
+  for (std::int64_t step = 0; std::chrono::steady_clock::now() < end; ++step) {
+    writer.addScalar("loss", curve(step), step);
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+  }
+}
+
 void logCurves(ValueForm form, const std::string& logDir, int tags, std::int64_t steps) {
   WriterOptions options;
   options.valueForm = form;
@@ -407,6 +418,8 @@ int run(const std::vector<std::string>& arguments) {
     logAllKinds(formOf(arguments[1]), arguments[2], arguments[3]);
   } else if (command == "flush" && arguments.size() == 3) {
     logUntilKilled(arguments[1], std::stoll(arguments[2]));
+  } else if (command == "live" && arguments.size() == 3) {
+    logWithoutFlush(arguments[1], std::stoi(arguments[2]));
   } else if (command == "curves" && arguments.size() == 5) {
     logCurves(formOf(arguments[1]), arguments[2], std::stoi(arguments[3]),
               std::stoll(arguments[4]));
@@ -414,7 +427,8 @@ int run(const std::vector<std::string>& arguments) {
     logAndExport(arguments[1], arguments[2]);
   } else {
     std::fputs(
-        "usage: interop_writer kinds FORM LOGDIR EXPECTATIONS | flush LOGDIR POINTS | "
+        "usage: interop_writer kinds FORM LOGDIR EXPECTATIONS | flush LOGDIR POINTS | live LOGDIR "
+        "MILLISECONDS | "
         "curves FORM LOGDIR TAGS STEPS | json LOGDIR FILE\n",
         stderr);
     return 2;
