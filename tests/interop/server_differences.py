@@ -7,7 +7,7 @@ the original ones. So both are compared answer by answer, with nothing left out.
 
 import os
 import shutil
-from typing import Callable, NamedTuple
+from typing import Callable, NamedTuple, Optional
 
 import numpy as np
 from google.protobuf.message import DecodeError
@@ -21,12 +21,8 @@ class Difference(NamedTuple):
     """`change` takes the events of a run, by file, and returns those that show the same with 0.7.2."""
     what: str
     reason: str
-    runs: str  # how the names of the runs that show it begin, in server_logs.differing()
-    change: Callable
-
-
-def _unchanged(files):
-    return files
+    runs: Optional[str] = None  # how the names of the runs that show it begin, in server_logs.differing()
+    change: Callable = lambda files: files
 
 
 def _without_events_without_a_time(files):
@@ -95,7 +91,7 @@ DIFFERENCES = (
         "TensorBoard's server stops at the first record with a wrong length, a wrong checksum of the length, or a "
         "payload that is not an event, and shows nothing of the file from there on. It shows the value of a damaged "
         "payload that still decodes. Steptape shows every record whose two checksums are correct, and no other.",
-        "damaged ", _unchanged),  # reading the events is the change
+        "damaged "),  # reading the events is the change
     Difference(
         "A wall time that is NaN costs one event",
         "TensorBoard's server stops reading the file there.",
@@ -111,8 +107,7 @@ SAMPLING = Difference(
     "Sampling keeps extremes",
     "TensorBoard's server draws points at random and keeps the last one. Steptape returns at most as many points, and "
     "among them the first, the last, the smallest, the largest and each value that is not finite, as far as the number "
-    "allows, so that a spike does not vanish.",
-    "", _unchanged)
+    "allows, so that a spike does not vanish.")
 
 
 def extremes(numbers):
@@ -125,8 +120,15 @@ def extremes(numbers):
 QUOTED = Difference(
     "Images and sounds of every run and tag are shown",
     "TensorBoard's server cannot read its own key of a blob if the name of the run or tag holds a quote, a backslash or a "
-    "control character, and answers 400.",
-    "", _unchanged)
+    "control character, and answers 400.")
+
+ORDER = Difference(
+    "Runs and tags have a fixed order", "TensorBoard's server lists them in another order after each start.")
+
+REPLACED = Difference(
+    "A file that is replaced, truncated or written again is read again",
+    "TensorBoard's server shows nothing new of such a file until TensorBoard is restarted.")
+
 _REFUSED_KEY = b"Invalid argument: failed to parse blob key"
 
 

@@ -223,9 +223,57 @@ def other_scalars():
 def differing(log_dir):
     """A run for each file that the servers show differently."""
     for name, data in {**damaged_files(), **events_without_a_time(), **other_scalars()}.items():
-        os.makedirs(os.path.join(log_dir, name))
-        with open(os.path.join(log_dir, name, FILE_NAME), "wb") as file:
-            file.write(data)
+        _write(log_dir, name, [data])
+
+
+# Files that change while a server shows them. Each function takes the log directory.
+
+def before_changes(log_dir):
+    for run in ("grown", "removed", *REPLACEMENTS):
+        _write(log_dir, run, _started(_points()))
+
+
+def grow(log_dir):
+    """What a training that goes on does, and one that starts; a run that is removed."""
+    with open(os.path.join(log_dir, "grown", FILE_NAME), "ab") as file:
+        file.writelines(_points(count=20)[12:])
+    _write(log_dir, os.path.join("grown", "inner"), _started(_points("other")))
+    shutil.rmtree(os.path.join(log_dir, "removed"))
+
+
+def replace(log_dir):
+    for run, change in REPLACEMENTS.items():
+        change(os.path.join(log_dir, run, FILE_NAME), b"".join(_started(_points("other", 8))))
+
+
+def _rename_over(path, data):
+    other = os.path.join(os.path.dirname(path), "not yet")  # no event file's name
+    _write_again(other, data)
+    os.replace(other, path)
+
+
+def _write_again(path, data):
+    with open(path, "wb") as file:
+        file.write(data)
+
+
+def _delete_and_write(path, data):
+    os.remove(path)
+    _write_again(path, data)
+
+
+def _shorten(path, _):
+    os.truncate(path, os.path.getsize(path) // 2)
+
+
+REPLACEMENTS = {"renamed over": _rename_over, "written again": _write_again, "deleted and written": _delete_and_write,
+                "shortened": _shorten}
+
+
+def _write(log_dir, run, records):
+    os.makedirs(os.path.join(log_dir, run), exist_ok=True)
+    with open(os.path.join(log_dir, run, FILE_NAME), "wb") as file:
+        file.writelines(records)
 
 
 def _run(log_dir, name, files):
