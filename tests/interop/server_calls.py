@@ -20,8 +20,10 @@ from reader_runs import Run, event, image, metadata_of, scalar, tensor, version
 PLUGINS = {"Scalars": ("scalars", "images", "unknown"), "Tensors": ("histograms", "text", "scalars", "my plugin"),
            "BlobSequences": ("images", "audio", "graphs", "scalars")}
 
-# Error texts are the same up to here. What follows quotes the libraries that 0.7.2 is built of.
-COMMON_TEXT = re.compile("failed to parse blob key|failed to decode")
+# Texts that no page shows: they come from the libraries that a server is built of.
+INTERNAL_CODES = {"INTERNAL", "UNIMPLEMENTED"}
+# The rest of this text quotes a library as well.
+BAD_KEY = "failed to parse blob key"
 # 0.7.2 prints the name of a type of its source code around a step.
 STEP = re.compile(r"Step\((-?\d+)\)")
 
@@ -193,9 +195,10 @@ def _guarded(call):
     try:
         return Answer("OK", call())
     except grpc.RpcError as error:
-        text = error.details()
-        common = COMMON_TEXT.match(text)
-        return Answer(error.code().name, common.group() if common else STEP.sub(r"\1", text))
+        code, text = error.code().name, error.details()
+        if code in INTERNAL_CODES:
+            return Answer(code, "")
+        return Answer(code, BAD_KEY if text.startswith(BAD_KEY) else STEP.sub(r"\1", text))
 
 
 def _in_order(server, method, message):

@@ -119,11 +119,12 @@ def extremes(numbers):
 
 QUOTED = Difference(
     "Images and sounds of every run and tag are shown",
-    "TensorBoard's server cannot read its own key of a blob if the name of the run or tag holds a quote, a backslash or a "
-    "control character, and answers 400.")
+    "TensorBoard's server cannot read its own key of a blob if the name of the run or tag holds a quote, a backslash "
+    "or a control character, and answers 400.")
 
 ORDER = Difference(
-    "Runs and tags have a fixed order", "TensorBoard's server lists them in another order after each start.")
+    "Runs and tags have a fixed order",
+    "TensorBoard's server lists them in another order after each start.")
 
 REPLACED = Difference(
     "A file that is replaced, truncated or written again is read again",
@@ -133,7 +134,7 @@ _REFUSED_KEY = b"Invalid argument: failed to parse blob key"
 
 
 def with_refused_blobs(expected, got, log_dir):
-    """`expected`, with the tested server's blobs where TensorBoard's refuses its key, if event files hold these blobs."""
+    """`expected`, with the tested blobs where TensorBoard's server refuses its key, if event files hold these blobs."""
     refused = [question for question, answer in expected.items()
                if answer.status == 400 and answer.body.startswith(_REFUSED_KEY)]
     if not refused or not any('"' in name or not name.isprintable() or "\\" in name

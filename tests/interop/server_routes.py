@@ -14,11 +14,11 @@ from typing import NamedTuple
 NORMALIZED = {
     "blob keys": "A key means nothing except to the server that made it. It is left out; what it gives is an answer of "
                  "its own.",
-    "order of runs and tags": "The order in which 0.7.2 lists runs and tags differs from one start to the next. A JSON "
-                              "object has no order; lists of tags, sessions and parts of a mesh are sorted.",
-    "address": "Each server listens on a port of its own, and each TensorBoard too. Both are shown in the environment's "
+    "order of runs and tags": "0.7.2 lists them in another order after each start. A JSON object has no order; lists of "
+                              "tags, sessions and parts of a mesh are sorted.",
+    "address": "Each server listens on a port of its own, and each TensorBoard too. The environment shows both in its "
                "debugging information, which is left out.",
-    "log directory": "The servers may serve copies. The path of the log directory is replaced by its role.",
+    "log directory": "The servers may serve copies. Its path is replaced by a name.",
 }
 
 # 0.7.2 mostly waits for acknowledgments of packets, 40 ms for an answer.
@@ -62,7 +62,7 @@ def differences(expected, got):
 
 class _Asker:
     def __init__(self, board, pool):
-        self.log_dir = board.log_dir
+        self._log_dir = board.log_dir.encode()
         self._board = board
         self._pool = pool
         self._pending = []
@@ -83,6 +83,7 @@ class _Asker:
         """
         names = tuple(map(str, names)) or tuple(str(value) for value in query.values())
         status, content_type, body = self._board.fetch(path or f"plugin/{route}", query=query, form=form)
+        body = body.replace(self._log_dir, b"LOGDIR")
         is_json = status == 200 and content_type.startswith("application/json")
         parsed = json.loads(body) if is_json else None
         self.answers[Question(route, names)] = Answer(status, content_type, change(parsed) if is_json else body)
@@ -105,14 +106,10 @@ def _runs_by_tag(tags):
 
 def _core(asker):
     def without_address(environment):
-        return without_path({name: value for name, value in environment.items() if name != "debug"})
-
-    def without_path(answer):
-        return {name: "LOGDIR" if value == asker.log_dir else value for name, value in answer.items()}
+        return {name: value for name, value in environment.items() if name != "debug"}
 
     asker.later("environment", path="environment", change=without_address)
-    asker.later("logdir", path="logdir", change=without_path)
-    for route in ("runs", "experiments", "experiment_runs", "window_properties", "plugins_listing"):
+    for route in ("logdir", "runs", "experiments", "experiment_runs", "window_properties", "plugins_listing"):
         asker.later(route, path=route)
     asker.later("runs", ("of an experiment",), path="/experiment/some/data/runs")
 
