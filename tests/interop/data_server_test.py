@@ -289,21 +289,20 @@ class Sampling(Case):
             curves = server_calls.scalars(server, points)
             self.assertEqual({run for run, _ in curves}, set(self.written))
             for (run, tag), curve in curves.items():
-                with self.subTest(run=run, tag=tag, points=points):
-                    self.check_curve(self.written[run], curve, min(points, self.KEPT))
+                self.check_curve(f"{run}, {tag}, {points} points", self.written[run], curve, min(points, self.KEPT))
 
-    def check_curve(self, numbers, curve, most):
-        self.assertLessEqual(len(curve), most)
-        self.assertEqual(list(curve), sorted(curve))
-        self.assertEqual({step: str(numbers[step]) for step in curve}, {step: str(curve[step]) for step in curve})
-        self.assertIn(len(numbers) - 1, curve)
+    def check_curve(self, name, numbers, curve, most):
+        self.assertLessEqual(len(curve), most, name)
+        self.assertEqual(list(curve), sorted(curve), name)
+        self.assertEqual({step: str(numbers[step]) for step in curve}, {step: str(curve[step]) for step in curve}, name)
+        self.assertIn(len(numbers) - 1, curve, name)
         if most >= 2:
-            self.assertIn(0, curve)
+            self.assertIn(0, curve, name)
         if most >= 10:
-            self.assertLessEqual(server_differences.extremes(numbers), curve.keys())
+            self.assertLessEqual(server_differences.extremes(numbers), curve.keys(), name)
             steps = list(curve)
             widest = max(after - before for before, after in zip(steps, steps[1:]))
-            self.assertLessEqual(widest, 4 * len(numbers) / most, "the rest is not evenly spread")
+            self.assertLessEqual(widest, 4 * len(numbers) / most, f"{name}: the rest is not evenly spread")
 
     @unittest.skipIf(IS_CONTROL, "0.7.2 draws points at random")
     def test_as_many_tensors_and_blobs_are_kept(self):
