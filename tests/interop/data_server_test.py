@@ -6,6 +6,7 @@ The environment variable STEPTAPE_DATA_SERVER names the program. Without it the 
 shows that it compares nothing that differs by chance.
 """
 
+import itertools
 import os
 import tempfile
 import time
@@ -26,6 +27,7 @@ IS_CONTROL = OURS == THEIRS
 DOCUMENT = os.path.join(os.path.dirname(__file__), os.pardir, os.pardir, "docs", "data_server.md")
 
 LOADED = "Finished load cycle"  # what 0.7.2 says with --verbose
+PLACES_SHOWN, LINES_SHOWN = 3, 200
 MANY = 100_000_000
 PLUGINS = ("scalars", "histograms", "distributions", "images", "audio", "text", "pr_curves", "mesh", "custom_scalars")
 ALL_SAMPLES = ",".join(f"{plugin}={MANY}" for plugin in PLUGINS)
@@ -82,15 +84,16 @@ class Case(unittest.TestCase):
 
     def assert_same(self, expected, got):
         different = server_routes.differences(expected, got)
-        lines = [f"{question}\n  expected {_short(theirs)}\n  got      {_short(ours)}"
-                 for question, (theirs, ours) in different.items()]
+        lines = [f"{question}{place}: got {_short(ours)}; expected {_short(theirs)}"
+                 for question, (whole, other) in different.items()
+                 for place, theirs, ours in itertools.islice(server_routes.places(whole, other), PLACES_SHOWN)]
         if lines:
-            self.fail("\n".join([f"{len(lines)} of {len(expected)} answers differ", *lines[:20]]))
+            self.fail("\n".join([f"{len(different)} of {len(expected)} answers differ", *lines[:LINES_SHOWN]]))
 
 
-def _short(answer):
-    text = "no such question" if answer is None else " ".join(map(str, answer))
-    return text if len(text) < 1000 else f"{text[:1000]}… ({len(text)} characters)"
+def _short(value):
+    text = "nothing" if value is None else repr(value)
+    return text if len(text) < 200 else f"{text[:200]}… ({len(text)} characters)"
 
 
 class Pages(Case):
@@ -242,6 +245,20 @@ class ChangingFiles(Case):
 
     def test_growing_new_and_removed_runs(self):
         self.assert_follows(OURS, server_logs.grow)
+
+    def test_keys_of_discarded_images_are_not_found(self):
+        with DataServer(OURS, self.log_dir) as server:
+            keys = eventually(lambda: self.keys_of_images(server), time.monotonic() + LOAD_SECONDS)
+            self.assertEqual({server_calls.code_of_blob(server, key) for key in keys}, {"OK"})
+            server_logs.discard_images(self.log_dir)
+            eventually(lambda: self.assertEqual({server_calls.code_of_blob(server, key) for key in keys}, {"NOT_FOUND"}),
+                       time.monotonic() + LOAD_SECONDS)
+
+    def keys_of_images(self, server):
+        try:
+            return [server_calls.key_of(server, run, "image") for run in ("removed image", "restarted image")]
+        except ValueError as error:  # it has not loaded them
+            raise AssertionError from error
 
     @unittest.skipIf(IS_CONTROL, "0.7.2 shows nothing new of them")
     def test_replaced_files(self):

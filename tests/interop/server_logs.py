@@ -231,6 +231,8 @@ def differing(log_dir):
 def before_changes(log_dir):
     for run in ("grown", "removed", *REPLACEMENTS):
         _write(log_dir, run, _started(_points()))
+    for run in ("removed image", "restarted image"):
+        _write(log_dir, run, _started([record(event(5, image("image", b"PNG")).SerializeToString())]))
 
 
 def grow(log_dir):
@@ -239,6 +241,13 @@ def grow(log_dir):
         file.writelines(_points(count=20)[12:])
     _write(log_dir, os.path.join("grown", "inner"), _started(_points("other")))
     shutil.rmtree(os.path.join(log_dir, "removed"))
+
+
+def discard_images(log_dir):
+    """Removes a run, and goes back behind the step of another one's image."""
+    shutil.rmtree(os.path.join(log_dir, "removed image"))
+    with open(os.path.join(log_dir, "restarted image", FILE_NAME), "ab") as file:
+        file.write(record(event(3, image("image", b"PNG again")).SerializeToString()))
 
 
 def replace(log_dir):

@@ -18,6 +18,7 @@ NORMALIZED = {
                               "tags, sessions and parts of a mesh are sorted.",
     "address": "Each server listens on a port of its own, and each TensorBoard too. The environment shows both in its "
                "debugging information, which is left out.",
+    "projector": "TensorBoard looks for embeddings in the background, so it enables this page at some time.",
     "log directory": "The servers may serve copies. Its path is replaced by a name.",
 }
 
@@ -58,6 +59,18 @@ def differences(expected, got):
     """Returns {Question: (expected, got)}; None for an answer to a question that the other server did not cause."""
     return {question: (expected.get(question), got.get(question)) for question in sorted({*expected, *got})
             if expected.get(question) != got.get(question)}
+
+
+def places(expected, got, place=""):
+    """Yields where two answers differ: (place, expected, got)."""
+    if isinstance(expected, dict) and isinstance(got, dict):
+        for name in sorted({*expected, *got}):
+            yield from places(expected.get(name), got.get(name), f"{place}/{name}")
+    elif isinstance(expected, (list, tuple)) and isinstance(got, (list, tuple)) and len(expected) == len(got):
+        for number, (one, other) in enumerate(zip(expected, got)):
+            yield from places(one, other, f"{place}/{number}")
+    elif expected != got:
+        yield place, expected, got
 
 
 class _Asker:
@@ -108,8 +121,12 @@ def _core(asker):
     def without_address(environment):
         return {name: value for name, value in environment.items() if name != "debug"}
 
+    def without_projector(plugins):
+        return {name: listed for name, listed in plugins.items() if name != "projector"}
+
     asker.later("environment", path="environment", change=without_address)
-    for route in ("logdir", "runs", "experiments", "experiment_runs", "window_properties", "plugins_listing"):
+    asker.later("plugins_listing", path="plugins_listing", change=without_projector)
+    for route in ("logdir", "runs", "experiments", "experiment_runs", "window_properties"):
         asker.later(route, path=route)
     asker.later("runs", ("of an experiment",), path="/experiment/some/data/runs")
 
