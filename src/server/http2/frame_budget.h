@@ -20,13 +20,15 @@ class FrameBudget {
 
   /// Adds what the time since the last call earns.
   void refill(Time now) {
-    const auto earned = std::chrono::duration_cast<std::chrono::milliseconds>(now - refilled_);
-    if (earned.count() > 0) {
+    using std::chrono::milliseconds;
+    const auto passed = std::chrono::duration_cast<milliseconds>(now - refilled_);
+    if (passed.count() > 0) {
       // Nothing is earned beyond kAtOnce, which keeps the product small.
-      const std::int64_t milliseconds =
-          std::min<std::int64_t>(earned.count(), kAtOnce * 1'000 / kPerSecond);
-      left_ = std::min(kAtOnce, left_ + milliseconds * kPerSecond / 1'000);
-      refilled_ = now;
+      constexpr std::int64_t kLongest = kAtOnce * 1'000 / kPerSecond;
+      const std::int64_t earned =
+          std::min<std::int64_t>(passed.count(), kLongest) * kPerSecond / 1'000;
+      left_ = std::min(kAtOnce, std::max<std::int64_t>(left_, 0) + earned);
+      refilled_ += passed;
     }
   }
 

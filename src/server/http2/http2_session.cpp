@@ -16,9 +16,9 @@ namespace {
 constexpr std::size_t kMaxFrameBytes = 64 << 10;
 /// What a client may send ahead, of one request and of all.
 constexpr std::int32_t kReceiveWindow = 4 << 20;
-/// A stream's header block may be larger than kMaxHeaderBytes, which costs its client the request.
-/// One beyond this costs the connection.
-constexpr std::size_t kMaxIgnoredHeaderBytes = 64 << 10;
+/// Bytes in a row of which nghttp2 reports no frame: those of unknown types, and header blocks that
+/// go on after they were found too large.
+constexpr std::size_t kMaxIgnoredBytes = 256 << 10;
 
 /// The calls to which it is applied fail only if memory runs out.
 void checkMemory(int result) {
@@ -106,6 +106,8 @@ struct Http2Session::State {
   Http2BodyMemory* const memory;
   std::unordered_map<std::int32_t, Stream> streams;
   std::size_t answers = 0;
+  std::size_t ignoredBytes = 0;
+  bool sawFrame = false;  ///< Since the last bytes came.
   FrameBudget budget;
   bool isEstablished = false;
   /// Last: its destructor uses nothing of the above.
@@ -113,6 +115,7 @@ struct Http2Session::State {
 };
 
 int Http2Session::State::beginFrame(const nghttp2_frame_hd& frame) {
+  sawFrame = true;
   return costsBudget(frame) && !budget.take() ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
 }
 
@@ -131,9 +134,6 @@ int Http2Session::State::field(const nghttp2_frame& frame, std::string_view name
   }
   constexpr std::size_t kOverhead = 32;  // RFC 9113, 6.5.2
   stream->headerBytes += name.size() + value.size() + kOverhead;
-  if (stream->headerBytes > kMaxIgnoredHeaderBytes) {
-    return NGHTTP2_ERR_CALLBACK_FAILURE;
-  }
   if (stream->headerBytes > kMaxHeaderBytes) {
     return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
   }
@@ -341,9 +341,11 @@ Http2Session::~Http2Session() {
 
 bool Http2Session::receive(std::string_view bytes, Time now) {
   state_->budget.refill(now);
+  state_->sawFrame = false;
   const ssize_t taken = nghttp2_session_mem_recv(
       state_->session.get(), reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
-  return taken == static_cast<ssize_t>(bytes.size());
+  state_->ignoredBytes = state_->sawFrame ? 0 : state_->ignoredBytes + bytes.size();
+  return taken == static_cast<ssize_t>(bytes.size()) && state_->ignoredBytes <= kMaxIgnoredBytes;
 }
 
 void Http2Session::wake(std::int32_t id) {

@@ -2,13 +2,13 @@
 // Serves /test.Echo/METHOD until the end of its standard input, for clients of other libraries. Prints
 // its port. Requests and answers are bytes without a message format.
 #include <algorithm>
-#include <chrono>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
 #include <stdexcept>
 #include <string>
-#include <thread>
+#include <utility>
 
 #include "steptape/base/status.h"
 
@@ -41,7 +41,12 @@ class OneMessage : public Answer {
 /// Answers with so many bytes, in chunks; then ends with a status.
 class Blob : public Answer {
  public:
-  Blob(std::size_t size, CallStatus end) : left_(size), end_(std::move(end)) {}
+  Blob(std::size_t size, CallStatus end) : left_(size), end_(std::move(end)) { ++alive; }
+  Blob(const Blob&) = delete;
+  Blob& operator=(const Blob&) = delete;
+  ~Blob() override { --alive; }
+
+  static inline std::atomic<int> alive{0};
 
   bool next(std::string* message, CallStatus* status) override {
     if (left_ == 0) {
@@ -79,6 +84,10 @@ class EchoService : public Service {
     if (method == "/test.Echo/BrokenBlob") {
       *answer = std::make_unique<Blob>(std::stoul(text),
                                        CallStatus{StatusCode::kInternal, "broken on the way"});
+      return {};
+    }
+    if (method == "/test.Echo/Alive") {  // answers of the two above
+      *answer = std::make_unique<OneMessage>(std::to_string(Blob::alive));
       return {};
     }
     if (method == "/test.Echo/Fail") {
