@@ -20,6 +20,8 @@ class GrowingColumn {
 
  public:
   std::size_t size() const { return size_; }
+  /// Returns the memory in use, with room for later numbers.
+  std::size_t bytes() const { return capacity_ * sizeof(T); }
   const T& operator[](std::size_t i) const { return data_.get()[i]; }
   const T& back() const { return data_.get()[size_ - 1]; }
 

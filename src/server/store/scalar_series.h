@@ -22,6 +22,8 @@ namespace steptape::detail::server {
 class ScalarSeries {
  public:
   std::size_t size() const { return steps_.size(); }
+  /// Returns the memory in use besides this object.
+  std::size_t bytes() const { return steps_.bytes() + wallTimes_.bytes() + values_.bytes(); }
   std::int64_t step(std::size_t i) const { return steps_[i]; }
   const StepColumn& steps() const { return steps_; }
   double wallTime(std::size_t i) const { return wallTimes_[i]; }

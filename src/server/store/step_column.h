@@ -15,6 +15,8 @@ namespace steptape::detail::server {
 class StepColumn {
  public:
   std::size_t size() const { return size_; }
+  /// Returns the memory in use besides this object.
+  std::size_t bytes() const { return narrow_.bytes() + wide_.bytes(); }
   std::int64_t operator[](std::size_t i) const {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(first_) + offset(i));
   }
