@@ -143,7 +143,9 @@ EventMeaning SeriesBatch::add(std::string_view payload, ValueLocation where) {
   } else {
     where.wallTime = event.wallTime;
     where.step = event.step;
-    addValues(std::move(event), where);
+    if (!addValues(std::move(event), where)) {
+      meaning.wallTime = where.wallTime;
+    }
   }
   return meaning;
 }
@@ -269,7 +271,8 @@ bool SeriesBatch::addLargeValues(std::string_view payload, ValueLocation where) 
   return true;
 }
 
-void SeriesBatch::addValues(event::Event event, ValueLocation where) {
+/// @return whether it has any.
+bool SeriesBatch::addValues(event::Event event, ValueLocation where) {
   const bool isSummary = std::holds_alternative<event::Summary>(event.what);
   for (const event::Value& value : takeValues(std::move(event))) {
     addValue(value, where);
@@ -278,6 +281,7 @@ void SeriesBatch::addValues(event::Event event, ValueLocation where) {
   if (isSummary) {
     latestStep_ = where.step;
   }
+  return where.index > 0;
 }
 
 void SeriesBatch::addValue(const event::Value& value, const ValueLocation& where) {

@@ -88,7 +88,7 @@ struct EventMeaning {
   Kind kind = Kind::kContent;
   std::int64_t restartStep = 0;
   bool hasRestarts = false;  ///< For kFileVersion.
-  /// Of an event that can hold no value; values have their own.
+  /// Of an event without values; values have their own.
   std::optional<double> wallTime;
   Status status;  ///< For kNoEvent.
 };
@@ -154,7 +154,7 @@ class SeriesBatch {
   void addKnown(TagBatch* batch, double wallTime, std::int64_t step, float value);
   void addScalar(const NewScalar& scalar, const ValueLocation& where);
   bool addLargeValues(std::string_view payload, ValueLocation where);
-  void addValues(event::Event event, ValueLocation where);
+  bool addValues(event::Event event, ValueLocation where);
   void addValue(const event::Value& value, const ValueLocation& where);
   void addOnlyScalar(TagBatch* batch, double number, const ValueLocation& where);
   void addNumber(TagBatch* batch, double number, const ValueLocation& where);

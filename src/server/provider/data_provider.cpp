@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <set>
 #include <vector>
@@ -22,6 +23,10 @@ namespace steptape::detail::server {
 namespace {
 
 namespace pb = wire::provider;
+
+constexpr event::DataClass kScalars = event::DataClass::kScalar;
+constexpr event::DataClass kTensors = event::DataClass::kTensor;
+constexpr event::DataClass kBlobs = event::DataClass::kBlobSequence;
 
 /// The most bytes of an answer that TensorBoard's client takes.
 constexpr std::size_t kMostBytes = std::size_t{256} << 20;
@@ -109,7 +114,7 @@ struct Question {
 template <typename Request>
 CallStatus parseFilter(const Request& request, event::DataClass dataClass, SeriesFilter* filter) {
   if (request.plugin_filter().plugin_name().empty()) {
-    return invalid("must specify plugin name");
+    return invalid("got no plugin name; expected one");
   }
   filter->plugin = request.plugin_filter().plugin_name();
   filter->dataClass = dataClass;
@@ -140,7 +145,7 @@ CallStatus parseRead(std::string_view bytes, event::DataClass dataClass, const S
     return status;
   }
   if (!request.has_downsample()) {
-    return invalid("must specify downsample");
+    return invalid("got no downsample; expected the number of points");
   }
   const std::int64_t points = request.downsample().num_points();
   if (points < 0) {
@@ -161,12 +166,46 @@ struct Chosen {
   Data* data;
 };
 
+/// The chosen values of a tag of blob sequences, some of which may turn out to be none.
+struct ChosenTag {
+  std::shared_ptr<const ServedRun> run;
+  std::string runName;
+  std::string tag;
+  std::string metadata;
+  double lastWallTime;
+  std::vector<ValueLocation> values;
+};
+
 std::vector<ValueLocation> chooseValues(const TagView& tag, std::size_t most) {
   std::vector<ValueLocation> chosen;
   for (const std::size_t i : chooseEvenly(tag, most)) {
     chosen.push_back(tag.value(i));
   }
   return chosen;
+}
+
+std::vector<ChosenTag> chooseBlobs(const LogStore& store, const SeriesFilter& filter,
+                                   std::size_t most) {
+  std::vector<ChosenTag> chosen;
+  forEachSeries(store, filter, [&](const ServedSeries& series) {
+    const TagView& tag = series.tag;
+    if (!tag.hasScalars()) {
+      chosen.push_back({series.run, series.runName, std::string(tag.name()), tag.metadata(),
+                        tag.lastWallTime(), chooseValues(tag, most)});
+    }
+  });
+  return chosen;
+}
+
+/// Returns the entry of a tag in a response to which runs are added one after the other.
+template <typename Response>
+auto* addTag(const std::string& run, std::string_view tag, Response* response) {
+  if (response->runs_size() == 0 || response->runs(response->runs_size() - 1).run_name() != run) {
+    response->add_runs()->set_run_name(run);
+  }
+  auto* const entry = response->mutable_runs(response->runs_size() - 1)->add_tags();
+  entry->set_tag_name(std::string(tag));
+  return entry;
 }
 
 template <typename Data>
@@ -269,7 +308,8 @@ CallStatus listSeries(const LogStore& store, std::string_view request, event::Da
     return status;
   }
   pb::ListResponse response;
-  forEachSeries(store, filter, &response, [](auto* entry, const ServedSeries& series) {
+  forEachSeries(store, filter, [&](const ServedSeries& series) {
+    auto* const entry = addTag(series.runName, series.tag.name(), &response);
     pb::SeriesMetadata* const metadata = entry->mutable_metadata();
     metadata->set_max_step(series.tag.step(series.tag.size() - 1));
     metadata->set_max_wall_time(series.tag.lastWallTime());
@@ -290,13 +330,13 @@ CallStatus DataProvider::listTensors(std::string_view request, std::unique_ptr<A
 
 CallStatus DataProvider::readScalars(std::string_view request, std::unique_ptr<Answer>* answer) {
   Question question;
-  if (CallStatus status = parseRead(request, event::DataClass::kScalar, limits_, &question);
-      !status.ok()) {
+  if (CallStatus status = parseRead(request, kScalars, limits_, &question); !status.ok()) {
     return status;
   }
   pb::ReadScalarsResponse response;
   std::vector<Chosen<std::string>> inFiles;
-  forEachSeries(store_, question.filter, &response, [&](auto* entry, const ServedSeries& series) {
+  forEachSeries(store_, question.filter, [&](const ServedSeries& series) {
+    auto* const entry = addTag(series.runName, series.tag.name(), &response);
     if (series.tag.hasScalars()) {
       entry->set_data(encodeScalarData(series.tag, question.points));
     } else {
@@ -325,13 +365,13 @@ CallStatus DataProvider::readScalars(std::string_view request, std::unique_ptr<A
 
 CallStatus DataProvider::readTensors(std::string_view request, std::unique_ptr<Answer>* answer) {
   Question question;
-  if (CallStatus status = parseRead(request, event::DataClass::kTensor, limits_, &question);
-      !status.ok()) {
+  if (CallStatus status = parseRead(request, kTensors, limits_, &question); !status.ok()) {
     return status;
   }
   pb::ReadTensorsResponse response;
   std::vector<Chosen<pb::TensorData>> inFiles;
-  forEachSeries(store_, question.filter, &response, [&](auto* entry, const ServedSeries& series) {
+  forEachSeries(store_, question.filter, [&](const ServedSeries& series) {
+    auto* const entry = addTag(series.runName, series.tag.name(), &response);
     pb::TensorData* const data = entry->mutable_data();
     if (!series.tag.hasScalars()) {
       inFiles.push_back({series.run, series.runName, std::string(series.tag.name()),
@@ -359,61 +399,64 @@ CallStatus DataProvider::readTensors(std::string_view request, std::unique_ptr<A
   return answerWith(response, "ReadTensors", answer);
 }
 
-std::vector<std::size_t> DataProvider::lengthsOf(const std::string& runName,
-                                                 const std::shared_ptr<const ServedRun>& run,
-                                                 const std::string& tag, std::string_view plugin,
-                                                 const std::vector<ValueLocation>& values) {
-  std::map<std::int64_t, std::size_t> known;
+DataProvider::BlobLengths DataProvider::lengthsOf(const std::string& runName,
+                                                  const std::shared_ptr<const ServedRun>& run,
+                                                  const std::string& tag, std::string_view plugin,
+                                                  const std::vector<ValueLocation>& values) {
+  BlobLengths known;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    known = lengths_[{runName, tag}].byStep;
+    known = lengths_[{runName, tag}];
   }
-  std::map<std::int64_t, std::size_t> now;  // of the values that a page sees now, and no more
-  std::vector<std::size_t> lengths;
+  BlobLengths now;  // of the values that a page sees now, and no more
   ValueReader reader(run);
   for (const ValueLocation& location : values) {
-    const auto found = known.find(location.step);
-    std::size_t length = found == known.end() ? 0 : found->second;
+    if (const auto found = known.find(location.step); found != known.end()) {
+      now.insert(*found);
+      continue;
+    }
     event::Value value;
-    if (found == known.end() && reader.read(location, &value)) {
-      length = blobsOf(std::move(value), plugin).value_or(std::vector<std::string>()).size();
+    std::optional<std::size_t> length;
+    if (reader.read(location, &value)) {
+      if (const auto blobs = blobsOf(std::move(value), plugin)) {
+        length = blobs->size();
+      }
     }
     now.emplace(location.step, length);
-    lengths.push_back(length);
   }
   const std::lock_guard<std::mutex> lock(mutex_);
-  lengths_[{runName, tag}].byStep = std::move(now);
-  return lengths;
+  return lengths_[{runName, tag}] = std::move(now);
 }
 
 CallStatus DataProvider::listBlobSequences(std::string_view request,
                                            std::unique_ptr<Answer>* answer) {
   SeriesFilter filter;
-  constexpr event::DataClass kBlobs = event::DataClass::kBlobSequence;
   if (CallStatus status = parseList(request, kBlobs, &filter); !status.ok()) {
     return status;
   }
   pb::ListBlobSequencesResponse response;
-  std::vector<Chosen<pb::BlobSequenceMetadata>> inFiles;
-  const std::size_t most = limits_.of(filter.plugin, kBlobs);
-  forEachSeries(store_, filter, &response, [&](auto* entry, const ServedSeries& series) {
-    pb::BlobSequenceMetadata* const metadata = entry->mutable_metadata();
-    const TagView& tag = series.tag;
-    metadata->set_max_step(tag.step(tag.size() - 1));
-    metadata->set_max_wall_time(tag.lastWallTime());
-    metadata->set_summary_metadata(tag.metadata());
-    if (!tag.hasScalars()) {
-      inFiles.push_back(
-          {series.run, series.runName, std::string(tag.name()), chooseValues(tag, most), metadata});
-    }
-  });
-  for (const Chosen<pb::BlobSequenceMetadata>& chosen : inFiles) {
+  for (const ChosenTag& each : chooseBlobs(store_, filter, limits_.of(filter.plugin, kBlobs))) {
     std::size_t longest = 0;
-    for (const std::size_t length :
-         lengthsOf(chosen.runName, chosen.run, chosen.tag, filter.plugin, chosen.values)) {
-      longest = std::max(longest, length);
+    const ValueLocation* last = nullptr;
+    double lastTime = -std::numeric_limits<double>::infinity();
+    const BlobLengths lengths =
+        lengthsOf(each.runName, each.run, each.tag, filter.plugin, each.values);
+    for (const ValueLocation& value : each.values) {
+      if (const std::optional<std::size_t> length = lengths.at(value.step)) {
+        longest = std::max(longest, *length);
+        last = &value;
+        lastTime = std::max(lastTime, value.wallTime);
+      }
     }
-    chosen.data->set_max_length(static_cast<std::int64_t>(longest));
+    if (last == nullptr) {
+      continue;
+    }
+    auto* const entry = addTag(each.runName, each.tag, &response);
+    pb::BlobSequenceMetadata* const metadata = entry->mutable_metadata();
+    metadata->set_max_step(last->step);
+    metadata->set_max_wall_time(std::max(lastTime, each.lastWallTime));
+    metadata->set_max_length(static_cast<std::int64_t>(longest));
+    metadata->set_summary_metadata(each.metadata);
   }
   return answerWith(response, "ListBlobSequences", answer);
 }
@@ -421,28 +464,23 @@ CallStatus DataProvider::listBlobSequences(std::string_view request,
 CallStatus DataProvider::readBlobSequences(std::string_view request,
                                            std::unique_ptr<Answer>* answer) {
   Question question;
-  if (CallStatus status = parseRead(request, event::DataClass::kBlobSequence, limits_, &question);
-      !status.ok()) {
+  if (CallStatus status = parseRead(request, kBlobs, limits_, &question); !status.ok()) {
     return status;
   }
   pb::ReadBlobSequencesResponse response;
-  std::vector<Chosen<pb::BlobSequenceData>> inFiles;
-  forEachSeries(store_, question.filter, &response, [&](auto* entry, const ServedSeries& series) {
-    pb::BlobSequenceData* const data = entry->mutable_data();
-    if (!series.tag.hasScalars()) {
-      inFiles.push_back({series.run, series.runName, std::string(series.tag.name()),
-                         chooseValues(series.tag, question.points), data});
-    }
-  });
-  for (const Chosen<pb::BlobSequenceData>& chosen : inFiles) {
-    const std::vector<std::size_t> lengths =
-        lengthsOf(chosen.runName, chosen.run, chosen.tag, question.filter.plugin, chosen.values);
-    for (std::size_t i = 0; i < chosen.values.size(); ++i) {
-      addPoint(chosen.values[i], chosen.data);
-      pb::BlobReferenceSequence* const sequence = chosen.data->add_values();
-      BlobPlace place{chosen.runName, chosen.tag, chosen.values[i].step, 0};
-      for (; place.index < lengths[i]; ++place.index) {
-        sequence->add_blob_refs()->set_blob_key(blobKeyOf(place));
+  for (const ChosenTag& each : chooseBlobs(store_, question.filter, question.points)) {
+    pb::BlobSequenceData* const data = addTag(each.runName, each.tag, &response)->mutable_data();
+    const BlobLengths lengths =
+        lengthsOf(each.runName, each.run, each.tag, question.filter.plugin, each.values);
+    for (const ValueLocation& value : each.values) {
+      const std::optional<std::size_t> length = lengths.at(value.step);
+      if (!length) {
+        continue;
+      }
+      addPoint(value, data);
+      pb::BlobReferenceSequence* const sequence = data->add_values();
+      for (std::size_t i = 0; i < *length; ++i) {
+        sequence->add_blob_refs()->set_blob_key(blobKeyOf({each.runName, each.tag, value.step, i}));
       }
     }
   }

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "server/grpc/service.h"
 #include "server/provider/sample_limits.h"
@@ -40,14 +43,13 @@ class DataProvider final : public Service {
   CallStatus readBlobSequences(std::string_view request, std::unique_ptr<Answer>* answer);
   CallStatus readBlob(std::string_view request, std::unique_ptr<Answer>* answer);
 
-  /// The lengths of the blob sequences of a tag, which only its files tell.
-  struct BlobLengths {
-    std::map<std::int64_t, std::size_t> byStep;
-  };
-  std::vector<std::size_t> lengthsOf(const std::string& runName,
-                                     const std::shared_ptr<const ServedRun>& run,
-                                     const std::string& tag, std::string_view plugin,
-                                     const std::vector<ValueLocation>& values);
+  /// The lengths of the blob sequences of a tag by step, which only its files tell; none: a value
+  /// that is no such sequence.
+  using BlobLengths = std::map<std::int64_t, std::optional<std::size_t>>;
+
+  BlobLengths lengthsOf(const std::string& runName, const std::shared_ptr<const ServedRun>& run,
+                        const std::string& tag, std::string_view plugin,
+                        const std::vector<ValueLocation>& values);
 
   LogStore& store_;
   const SampleLimits limits_;

@@ -81,7 +81,8 @@ std::optional<std::vector<std::string>> blobsOf(event::Value value, std::string_
   if (tensor == nullptr || tensor->type != event::TensorType::kString) {
     return std::nullopt;
   }
-  const bool isGraph = plugin == kGraphsPlugin || plugin == kTaggedRunMetadataPlugin;
+  // Also those of Keras.
+  const bool isGraph = plugin.substr(0, std::string_view("graph").size()) == "graph";
   if (tensor->shape.size() == 1 || (isGraph && tensor->shape.empty())) {
     return std::move(tensor->strings);
   }

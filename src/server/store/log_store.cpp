@@ -13,6 +13,7 @@
 #include "steptape/base/status.h"
 #include "steptape/log/run_reader.h"
 
+#include "base/utf8.h"
 #include "log/reader/run_finder.h"
 #include "log/reader/run_follower.h"
 #include "server/store/run_tail.h"
@@ -36,10 +37,11 @@ constexpr milliseconds kBetweenLooks{1000};
 constexpr int kListingShare = 10;
 
 std::string servedName(const NamedDirectory& directory, const std::string& run) {
-  if (directory.name.empty()) {
-    return run;
+  std::string name = run;
+  if (!directory.name.empty()) {
+    name = run == "." ? directory.name : directory.name + "/" + run;
   }
-  return run == "." ? directory.name : directory.name + "/" + run;
+  return base::replaceInvalidUtf8(name);  // requests and answers hold no other names
 }
 
 /// Returns when the newest file of a run was written, in nanoseconds.

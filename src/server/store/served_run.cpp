@@ -7,6 +7,8 @@
 
 #include "steptape/events/plugin_content.h"
 
+#include "base/utf8.h"
+
 namespace steptape::detail::server {
 namespace {
 
@@ -100,7 +102,7 @@ double TagView::lastWallTime() const {
 
 std::string ServedRun::firstPlugin(const std::string& tag) const {
   const std::shared_lock<std::shared_mutex> lock(mutex_);
-  const auto known = points_.tags().find(tag);
+  const auto known = points_.tags().find(base::replaceInvalidUtf8(tag));
   return known == points_.tags().end() ? std::string() : known->second.plugin;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/utf8.h"
 #include "events/messages/event_codec.h"
 #include "log/check/tag_kind.h"
 
@@ -13,6 +14,16 @@ namespace steptape::detail::server {
 namespace {
 
 using log::TagBatch;
+
+/// Returns what TensorBoard's data server says of images and audio in the compatible form, which it
+/// shows as tensors: the message of their plugin with its field `converted_to_tensor`.
+/// @source tensorboard/plugins/image/plugin_data.proto and tensorboard/plugins/audio/plugin_data.proto
+const char* contentOfConverted(const std::string& plugin) {
+  if (plugin == event::kImagesPlugin) {
+    return "\x10\x01";
+  }
+  return plugin == event::kAudioPlugin ? "\x18\x01" : "";
+}
 
 event::DataClass dataClassOf(const event::SummaryMetadata& metadata) {
   if (metadata.pluginName == kGraphsPlugin || metadata.pluginName == kTaggedRunMetadataPlugin) {
@@ -24,6 +35,9 @@ event::DataClass dataClassOf(const event::SummaryMetadata& metadata) {
 }
 
 void setMetadata(TagPoints* tag, event::SummaryMetadata metadata) {
+  if (metadata.pluginContent.empty() && metadata.dataClass == event::DataClass::kUnknown) {
+    metadata.pluginContent = contentOfConverted(metadata.pluginName);
+  }
   metadata.dataClass = dataClassOf(metadata);
   tag->plugin = metadata.pluginName;
   tag->dataClass = metadata.dataClass;
@@ -39,7 +53,11 @@ TagBatch::Kind kindOf(const TagPoints& tag) {
 
 void TagMap::append(log::SeriesBatch* batch) {
   for (TagBatch* const tag : batch->touched()) {
-    append(&tags_[tag->tag], tag);
+    if (tag->tag == kMetaGraphTag && tag->plugin == kGraphsPlugin) {
+      continue;  // no page shows it
+    }
+    // Requests and answers hold names in UTF-8 only.
+    append(&tags_[base::replaceInvalidUtf8(tag->tag)], tag);
   }
   batch->clear();
 }
@@ -104,7 +122,7 @@ void TagMap::endUpdate(bool hasLost) {
 bool TagMap::agreesWith(const log::SeriesBatch& batch) const {
   const std::vector<TagBatch*>& tags = batch.touched();
   return std::all_of(tags.begin(), tags.end(), [&](const TagBatch* each) {
-    const auto known = tags_.find(each->tag);
+    const auto known = tags_.find(base::replaceInvalidUtf8(each->tag));
     if (known == tags_.end() || known->second.plugin.empty() ||
         each->kind == TagBatch::Kind::kUnknown) {
       return true;
