@@ -5,8 +5,8 @@
     benchmarks/data_server.py build/release/bin/steptape-data-server build/release/bin/interop_writer --directory /data
 
 - load: processor time, wall time and peak memory until every point of 500 runs with 20 tags of 1000 points, in the form
-  of torch.utils.tensorboard, can be requested. 0.7.2 is measured with its default, which keeps 1000 points of a tag, and
-  with all points. Steptape's server keeps all points in both cases.
+  of torch.utils.tensorboard, can be requested. 0.7.2 is measured with its default, which keeps 1000 points of a tag,
+  and with all points. Steptape's server keeps all points in both cases.
 - requests: the list of all scalars of these runs, and one tag of all runs, without the client's decoding.
 - descriptors: how many of 10,000 runs a server lists under `ulimit -n 256`.
 - idle: processor time of a server with 3,000 runs that do not change, at TensorBoard's default interval.
@@ -86,7 +86,8 @@ def _records(seed, tags, points):
     for step in range(points):
         for tag in range(tags):
             value = summary_pb2.Summary.Value(tag=tag_name(tag), simple_value=numbers[step, tag])
-            yield _record(event_pb2.Event(wall_time=began + step, step=step, summary=summary_pb2.Summary(value=[value])))
+            summary = summary_pb2.Summary(value=[value])
+            yield _record(event_pb2.Event(wall_time=began + step, step=step, summary=summary))
 
 
 def _record(event):
@@ -141,12 +142,15 @@ class Server:
         time.sleep(seconds)
 
     def steps(self, runs, tag, points):
-        """{run: steps} of a tag, as far as loaded: at most `points` of them, the last always. None of runs means all."""
+        """{run: steps} of a tag, as far as loaded: at most `points` of them, the last always. None: of all runs."""
         request = read_request(tag, points)
         if runs is not None:
             request.run_tag_filter.runs.names.extend(runs)
         answer = self.stub.ReadScalars(request, wait_for_ready=True, timeout=MAX_SECONDS)
         return {run.run_name: run.tags[0].data.step for run in answer.runs}
+
+    def number_of_runs(self):
+        return len(self.stub.ListRuns(protocol.ListRunsRequest(), wait_for_ready=True, timeout=10).runs)
 
     def wait_until_loaded(self, runs, tags, points):
         """Every file ends with the last point of the last tag."""
@@ -257,9 +261,7 @@ def runs_with_few_descriptors(program, log_dir, runs):
         try:
             server.connect()
             deadline = time.perf_counter() + 60
-            while (found := len(server.stub.ListRuns(protocol.ListRunsRequest(), wait_for_ready=True, timeout=10).runs)) < runs:
-                if time.perf_counter() > deadline:
-                    break
+            while (found := server.number_of_runs()) < runs and time.perf_counter() < deadline:
                 server.wait(0.2)
             return found, "answers"
         except (RuntimeError, grpc.RpcError) as error:
@@ -304,7 +306,8 @@ def measure_start(ours, theirs, log_dir):
     print_medians("From the start of the process to the port in its file, ms", seconds, 1e3)
     report("0.7.2 / again", seconds["0.7.2"], seconds["0.7.2, again (A/A)"], control=(0.8, 1.25))
     median = statistics.median(seconds["ours"])
-    print(f"  ours: {1e3 * median:.1f} ms, {'within' if median <= 0.008 else 'MISSES'} 8 ms; TensorBoard looks after 10 ms")
+    verdict = "within" if median <= 0.008 else "MISSES"
+    print(f"  ours: {1e3 * median:.1f} ms, {verdict} 8 ms; TensorBoard looks after 10 ms")
 
 
 @contextlib.contextmanager
@@ -344,14 +347,15 @@ def ages_on_the_page(writer, program):
 
 
 def measure_live(ours, theirs, writer):
-    print(f"\nSeconds since the newest point on TensorBoard's page was logged, of a point every {LIVE_POINTS_APART_MS} ms")
+    print("\nSeconds since the newest point on TensorBoard's page was logged, of a point every "
+          f"{LIVE_POINTS_APART_MS} ms")
     for name, program in (("0.7.2", theirs), ("ours", ours)):
         ages = sorted(ages_on_the_page(writer, program))
         print(f"  {name:52} median {statistics.median(ages):8.3f}  largest {ages[-1]:8.3f}")
     late = ages[int(0.95 * len(ages))]
     most = 0.3 + LIVE_POINTS_APART_MS / 1000
-    print(f"  ours: 95 % are at most {late:.3f} s old, {'within' if late <= most else 'MISSES'} {most:.1f} s: 0.3 s and the "
-          "time between two points")
+    verdict = "within" if late <= most else "MISSES"
+    print(f"  ours: 95 % are at most {late:.3f} s old, {verdict} {most:.1f} s: 0.3 s and the time between two points")
 
 
 def main():

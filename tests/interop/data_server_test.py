@@ -252,8 +252,11 @@ class ChangingFiles(Case):
             keys = eventually(lambda: self.keys_of_images(server), time.monotonic() + LOAD_SECONDS)
             self.assertEqual({server_calls.code_of_blob(server, key) for key in keys}, {"OK"})
             server_logs.discard_images(self.log_dir)
-            eventually(lambda: self.assertEqual({server_calls.code_of_blob(server, key) for key in keys}, {"NOT_FOUND"}),
-                       time.monotonic() + LOAD_SECONDS)
+
+            def check():
+                self.assertEqual({server_calls.code_of_blob(server, key) for key in keys}, {"NOT_FOUND"})
+
+            eventually(check, time.monotonic() + LOAD_SECONDS)
 
     def keys_of_images(self, server):
         try:

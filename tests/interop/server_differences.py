@@ -138,7 +138,7 @@ SAMPLED_ROUTES = {"histograms/histograms": 51, "distributions/distributions": 50
 
 
 def with_samples(expected, got):
-    """`expected`, with the tested sample of a series of which the page asks for a part: as many points, the same last."""
+    """`expected`, with the tested samples of series that a page asks for in part: as many points, and the same last."""
     return expected | {
         question: got[question] for question, answer in expected.items()
         if answer.status == 200 and question in got and got[question].status == 200

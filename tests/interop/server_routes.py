@@ -14,8 +14,8 @@ from typing import NamedTuple
 NORMALIZED = {
     "blob keys": "A key means nothing except to the server that made it. It is left out; what it gives is an answer of "
                  "its own.",
-    "order of runs and tags": "0.7.2 lists them in another order after each start. A JSON object has no order; lists of "
-                              "tags, sessions and parts of a mesh are sorted.",
+    "order of runs and tags": "0.7.2 lists them in another order after each start. A JSON object has no order; lists "
+                              "of tags, sessions and parts of a mesh are sorted.",
     "address": "Each server listens on a port of its own, and each TensorBoard too. The environment shows both in its "
                "debugging information, which is left out.",
     "projector": "TensorBoard looks for embeddings in the background, so it enables this page at some time.",
