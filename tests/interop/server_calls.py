@@ -162,7 +162,9 @@ def _answer_to_bytes(server, method, request):
         message = protocol.ReadScalarsResponse.FromString(server.call_with_bytes(method, request))
         return _in_order(server, method, message)
 
-    return _guarded(call)
+    answer = _guarded(call)
+    # Bytes that are no request are an internal error for 0.7.2, and an invalid argument for Steptape.
+    return answer._replace(code="an error") if answer.code in ("INTERNAL", "INVALID_ARGUMENT") else answer
 
 
 def _answer(server, method, request):
@@ -183,6 +185,8 @@ def _in_order(server, method, message):
     parsed.get("plugins", []).sort(key=lambda plugin: plugin["name"])
     runs = parsed.get("runs", [])
     runs.sort(key=lambda run: (run.get("start_time", 0), run.get("run_name", run.get("name", ""))))
+    if method not in ("ListRuns", "ListPlugins"):
+        runs[:] = [run for run in runs if run.get("tags")]  # 0.7.2's Read calls name runs without tags as well
     for run in runs:
         run.get("tags", []).sort(key=lambda tag: tag.get("tag_name", ""))
         for tag in run.get("tags", ()):

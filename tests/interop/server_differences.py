@@ -66,6 +66,8 @@ def _make_plain(tensor):
 
 
 def _number(tensor):
+    if not tensor.tensor_shape.dim and len(tensor.float_val) > 1:
+        return np.float32(tensor.float_val[0])
     try:
         array = tensor_util.make_ndarray(tensor)
     except (TypeError, ValueError):
@@ -85,6 +87,94 @@ def _bfloat16(tensor):
     return (bits.astype("u4") << 16).view("f4")[0]
 
 
+def _plugin_of(value):
+    """The plugin that a value names, by its field or its metadata."""
+    fields = {"simple_value": "scalars", "image": "images", "histo": "histograms", "audio": "audio"}
+    return fields.get(value.WhichOneof("value")) or value.metadata.plugin_data.plugin_name
+
+
+def _with_values(files, change):
+    """The events with copies of their values, or without those of which `change` returns None."""
+    changed = []
+    for events in files:
+        changed.append([])
+        for event in events:
+            copy = event_pb2.Event.FromString(event.SerializeToString())
+            if event.HasField("summary"):
+                values = [change(value) for value in copy.summary.value]
+                del copy.summary.value[:]
+                copy.summary.value.extend(value for value in values if value is not None)
+            changed[-1].append(copy)
+    return changed
+
+
+def _with_tags_of_one_plugin(files):
+    plugins = {}
+    for events in files:
+        for event in events:
+            for value in event.summary.value:
+                if _plugin_of(value):
+                    plugins.setdefault(value.tag, _plugin_of(value))
+    return _with_values(files, lambda value: value if _plugin_of(value) in ("", plugins.get(value.tag)) else None)
+
+
+def _with_metadata_from_the_first_value_on(files):
+    metadata = {}
+    for events in files:
+        for event in events:
+            for value in event.summary.value:
+                if value.metadata.plugin_data.plugin_name:
+                    metadata.setdefault(value.tag, value.metadata)
+
+    def change(value):
+        if not _plugin_of(value) and value.tag in metadata:
+            value.metadata.CopyFrom(metadata[value.tag])
+        return value
+
+    return _with_values(files, change)
+
+
+def _with_names_of_nodes_as_tags(files):
+    def change(value):
+        value.tag = value.tag or value.node_name
+        return value
+
+    return _with_values(files, change)
+
+
+def _with_plugins_of_simple_values(files):
+    def change(value):
+        if value.WhichOneof("value") == "simple_value" and value.HasField("metadata"):
+            if value.metadata.data_class not in (summary_pb2.DATA_CLASS_UNKNOWN, summary_pb2.DATA_CLASS_SCALAR):
+                return None
+            value.metadata.plugin_data.plugin_name = "scalars"
+            value.metadata.data_class = summary_pb2.DATA_CLASS_SCALAR
+        return value
+
+    return _with_values(files, change)
+
+
+def _with_repeated_numbers(files):
+    def change(value):
+        numbers = value.tensor.double_val
+        size = np.prod([dim.size for dim in value.tensor.tensor_shape.dim], dtype=int)
+        if numbers and value.tensor.dtype == types_pb2.DT_DOUBLE and not value.tensor.tensor_content:
+            numbers.extend([numbers[-1]] * (size - len(numbers)))
+        return value
+
+    return _with_values(files, change)
+
+
+def _with_pairs_of_limits_and_counts(files):
+    def change(value):
+        count = min(len(value.histo.bucket_limit), len(value.histo.bucket))
+        del value.histo.bucket_limit[count:]
+        del value.histo.bucket[count:]
+        return value
+
+    return _with_values(files, lambda value: change(value) if value.WhichOneof("value") == "histo" else value)
+
+
 DIFFERENCES = (
     Difference(
         "Damaged files are read to their end",
@@ -93,14 +183,47 @@ DIFFERENCES = (
         "payload that still decodes. Steptape shows every record whose two checksums are correct, and no other.",
         "damaged "),  # reading the events is the change
     Difference(
+        "A node's name is a tag",
+        "Files of TensorFlow before 1.0 name a value by its node. TensorBoard's server shows it under an empty tag.",
+        "node ", _with_names_of_nodes_as_tags),
+    Difference(
         "A wall time that is NaN costs one event",
         "TensorBoard's server stops reading the file there.",
         "wall time NaN", _without_events_without_a_time),
     Difference(
         "Scalars of every type are shown",
         "TensorBoard's server shows scalars that are float32 of shape []. Steptape also shows float64, integers, "
-        "booleans, half, bfloat16 and tensors of one element, rounded to float32, which is what the protocol holds.",
+        "booleans, half, bfloat16 and tensors of one element, rounded to float32, which is what the protocol holds. Of "
+        "a tensor of rank 0 with several values it shows the first.",
         "scalar ", _with_plain_scalars),
+    Difference(
+        "A tag shows the values of one plugin",
+        "If a tag has values of several plugins, TensorBoard's server removes points of the first plugin where others "
+        "have the same step, and passes others on to pages that cannot show them. Steptape serves those of the plugin "
+        "that is named first, and leaves the others out.",
+        "mixed ", _with_tags_of_one_plugin),
+    Difference(
+        "Metadata may come late",
+        "TensorBoard's server shows nothing of a tag whose first value has no metadata, even if a later one has.",
+        "late ", _with_metadata_from_the_first_value_on),
+    Difference(
+        "Display names of simple values are shown",
+        "TensorBoard's server keeps the display name and the description of a simple value only if its metadata names "
+        "a class of data. Of a simple value that declares to be no scalar, Steptape shows nothing.",
+        "described ", _with_plugins_of_simple_values),
+    Difference(
+        "Tags that are not UTF-8 are shown",
+        "TensorBoard's server stops reading the file there. Steptape shows U+FFFD for what is not UTF-8.",
+        "not UTF-8"),  # reading the events is the change
+    Difference(
+        "Tensors whose last number is repeated are whole",
+        "The format lets a tensor leave out numbers that equal the one before. TensorBoard's server passes such a tensor "
+        "on as it is, and the page answers 500.",
+        "repeated ", _with_repeated_numbers),
+    Difference(
+        "Histograms with limits and counts of different number are shown",
+        "TensorBoard's server leaves them out. Steptape shows the buckets that have both.",
+        "buckets ", _with_pairs_of_limits_and_counts),
 )
 
 SAMPLING = Difference(
@@ -186,6 +309,17 @@ def write_equivalent(log_dir, target):
                     file.writelines(record(event.SerializeToString()) for event in events)
 
 
+def _with_a_tag_in_utf8(payload):
+    """The event with U+FFFD for a byte of a tag that is not UTF-8, if that is all that is wrong."""
+    try:
+        event = event_pb2.Event.FromString(payload.replace(b"\xff", b"?"))
+    except DecodeError:
+        return
+    for value in event.summary.value:
+        value.tag = value.tag.replace("?", "\ufffd")
+    yield event
+
+
 def _events(path):
     with open(path, "rb") as file:
         payloads = intact_payloads(file.read())
@@ -194,5 +328,5 @@ def _events(path):
         try:
             events.append(event_pb2.Event.FromString(payload))
         except DecodeError:
-            pass
+            events.extend(_with_a_tag_in_utf8(payload))
     return events

@@ -173,6 +173,9 @@ def _started(points):
     return [record(version(2).SerializeToString()), *points]
 
 
+NOT_UTF8 = "not UTF-8"
+
+
 def damaged_files():
     """{name: bytes} of files that lost something in the middle. Whole points follow in each."""
     records = _started(_points())
@@ -193,9 +196,9 @@ def damaged_files():
         "text between records": spot + b"a line that a script printed\n",
         "cut and continued": spot[:len(spot) // 2],
         "not an event": record(b"\xff\xff\xff\xff"),
-        "tag that is not UTF-8": record(spot[12:-4].replace(b"loss", b"l\xffss")),
+        NOT_UTF8: record(spot[12:-4].replace(b"loss", b"l\xffss")),
     }
-    return {f"damaged {name}": before + spot + after for name, spot in spots.items()}
+    return {name if name == NOT_UTF8 else f"damaged {name}": before + spot + after for name, spot in spots.items()}
 
 
 def events_without_a_time():
@@ -220,9 +223,30 @@ def other_scalars():
             for name, value in values.items()}
 
 
+def other_metadata():
+    """{name: bytes} of tags whose metadata TensorBoard's server does not understand, or only in part."""
+    named = summary_pb2.SummaryMetadata(display_name="Loss", summary_description="of a batch")
+    bare = new_scalar("loss", 1)
+    bare.ClearField("metadata")
+    node = scalar("", 2)
+    node.node_name = "loss"
+    events = {
+        "mixed plugins": [event(0, scalar("t", 1)), event(1, scalar("t", 2), image("t", b"PNG")), event(1, image("t", b"PNG"))],
+        "late metadata": [event(0, bare), event(1, new_scalar("loss", 2))],
+        "described scalar": [event(step, scalar("loss", step, metadata=named)) for step in range(3)],
+        "node name": [event(0, node, scalar("other", 1))],
+        "repeated number": [event(0, check_family_test.tensor_value(
+            "histograms", types_pb2.DT_DOUBLE, (2, 3), double_val=[0, 1, 3, 1]))],
+        "buckets without counts": [event(0, reader_runs.histogram("t", 0, 3, [1, 2, 3], [2, 3]))],
+        "buckets without limits": [event(0, reader_runs.histogram("t", 0, 3, [1, 2], [2, 3, 4]))],
+    }
+    return {name: b"".join(_started([record(each.SerializeToString()) for each in run]))
+            for name, run in events.items()}
+
+
 def differing(log_dir):
     """A run for each file that the servers show differently."""
-    for name, data in {**damaged_files(), **events_without_a_time(), **other_scalars()}.items():
+    for name, data in {**damaged_files(), **events_without_a_time(), **other_scalars(), **other_metadata()}.items():
         _write(log_dir, name, [data])
 
 

@@ -189,7 +189,7 @@ std::vector<ChosenTag> chooseBlobs(const LogStore& store, const SeriesFilter& fi
   std::vector<ChosenTag> chosen;
   forEachSeries(store, filter, [&](const ServedSeries& series) {
     const TagView& tag = series.tag;
-    if (!tag.hasScalars()) {
+    if (!tag.hasScalars() && tag.size() > 0) {
       chosen.push_back({series.run, series.runName, std::string(tag.name()), tag.metadata(),
                         tag.lastWallTime(), chooseValues(tag, most)});
     }
@@ -262,7 +262,7 @@ CallStatus DataProvider::listPlugins(std::string_view request, std::unique_ptr<A
   std::set<std::string> plugins;
   for (const auto& [name, run] : *store_.runs()) {
     run->forEachTag([&](const TagView& tag) {
-      if (tag.dataClass() != event::DataClass::kUnknown) {
+      if (tag.dataClass() != event::DataClass::kUnknown && tag.size() > 0) {
         plugins.emplace(tag.plugin());
       }
     });
@@ -309,6 +309,9 @@ CallStatus listSeries(const LogStore& store, std::string_view request, event::Da
   }
   pb::ListResponse response;
   forEachSeries(store, filter, [&](const ServedSeries& series) {
+    if (series.tag.size() == 0) {
+      return;
+    }
     auto* const entry = addTag(series.runName, series.tag.name(), &response);
     pb::SeriesMetadata* const metadata = entry->mutable_metadata();
     metadata->set_max_step(series.tag.step(series.tag.size() - 1));

@@ -28,7 +28,7 @@ struct ServedSeries {
   const TagView& tag;
 };
 
-/// Calls `use` with each series, run by run, in the order of names.
+/// Calls `use` with each series, run by run, in the order of names. Some may be empty.
 template <typename Use>
 void forEachSeries(const LogStore& store, const SeriesFilter& filter, const Use& use) {
   const std::shared_ptr<const LogStore::Runs> runs = store.runs();

@@ -380,7 +380,9 @@ bool LogStore::tryToBringTails() {
   for (auto& [name, entry] : entries_) {
     const auto lacking = byRun.find(entry.get());
     if (lacking == byRun.end()) {
-      if (std::exchange(entry->hasTail, false)) {
+      if (entry->hasTail) {
+        read(entry.get());  // what it lacked is in the files now
+        entry->hasTail = false;
         entry->served()->setTail(nullptr);
       }
       continue;

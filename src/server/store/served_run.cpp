@@ -164,14 +164,14 @@ void ServedRun::forEachTag(const std::function<void(const TagView& tag)>& use) c
   auto inTail = tail.begin();
   for (const auto& [name, points] : base) {
     for (; inTail != tail.end() && inTail->first < name; ++inTail) {
-      this->use(inTail->first, nullptr, &inTail->second, use);
+      use(TagView(inTail->first, nullptr, &inTail->second));
     }
     const bool isInBoth = inTail != tail.end() && inTail->first == name;
-    this->use(name, &points, isInBoth ? &inTail->second : nullptr, use);
+    use(TagView(name, &points, isInBoth ? &inTail->second : nullptr));
     inTail = isInBoth ? std::next(inTail) : inTail;
   }
   for (; inTail != tail.end(); ++inTail) {
-    this->use(inTail->first, nullptr, &inTail->second, use);
+    use(TagView(inTail->first, nullptr, &inTail->second));
   }
 }
 
@@ -186,15 +186,7 @@ void ServedRun::withTag(std::string_view name,
     inTail = tail == tail_->points.tags().end() ? nullptr : &tail->second;
   }
   if (isInBase || inTail != nullptr) {
-    this->use(name, isInBase ? &base->second : nullptr, inTail, use);
-  }
-}
-
-void ServedRun::use(std::string_view name, const TagPoints* base, const TagPoints* tail,
-                    const std::function<void(const TagView& tag)>& use) const {
-  const TagView tag(name, base, tail);
-  if (tag.size() > 0) {
-    use(tag);
+    use(TagView(name, isInBase ? &base->second : nullptr, inTail));
   }
 }
 

@@ -99,10 +99,10 @@ class ServedRun final : public log::SeriesSink {
   /// Returns the smallest time of all events so far; nothing if there is none.
   std::optional<double> startTime() const;
 
-  /// Calls `use` for each tag with points, in the order of names.
+  /// Calls `use` for each tag, in the order of names. A tag whose values no page shows is empty.
   void forEachTag(const std::function<void(const TagView& tag)>& use) const;
 
-  /// Calls `use` with a tag, unless it has no points.
+  /// Calls `use` with a tag, if there is one of that name.
   void withTag(std::string_view name, const std::function<void(const TagView& tag)>& use) const;
 
   /// Opens the file of a value.
@@ -111,9 +111,6 @@ class ServedRun final : public log::SeriesSink {
   std::shared_ptr<const ByteSource> open(std::uint32_t file) const;
 
  private:
-  void use(std::string_view name, const TagPoints* base, const TagPoints* tail,
-           const std::function<void(const TagView& tag)>& use) const;
-
   mutable std::shared_mutex mutex_;
   TagMap points_;
   std::vector<std::string> files_;
