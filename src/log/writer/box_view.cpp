@@ -76,7 +76,7 @@ BoxView::Stamp BoxView::Stamp::of(const std::string& path) {
           status.st_mtim.tv_sec * kNanosPerSecond + status.st_mtim.tv_nsec};
 }
 
-bool BoxView::update(const DirectoryPlace& wanted) {
+bool BoxView::update(const DirectoryPlace& wanted, RingImage* image) {
   constexpr int kTries = 16;
   const Seen now = lookAtStamps();
   if (isAsSeen(now, wanted)) {
@@ -95,7 +95,7 @@ bool BoxView::update(const DirectoryPlace& wanted) {
       Reading reading;
       reading.isFinal = tries + 1 == kTries;
       // What is in the log alone is consistent, too.
-      if (tryToRead(wanted, tries < kTries / 2, &reading)) {
+      if (tryToRead(wanted, tries < kTries / 2 ? image : nullptr, &reading)) {
         seen_ = std::move(reading.seen);
         all = std::move(reading.all);
         break;
@@ -153,9 +153,10 @@ bool BoxView::hasRunIn(const DirectoryPlace& wanted) const {
          });
 }
 
+/// @param image Null: leaves the rings out.
 /// @return false if the process has changed the box meanwhile.
-bool BoxView::tryToRead(const DirectoryPlace& wanted, bool withRings, Reading* reading) {
-  if (!readBox(withRings, reading)) {
+bool BoxView::tryToRead(const DirectoryPlace& wanted, RingImage* image, Reading* reading) {
+  if (!readBox(image, reading)) {
     return false;
   }
   DeadProcess& process = reading->process;
@@ -184,7 +185,7 @@ bool BoxView::tryToRead(const DirectoryPlace& wanted, bool withRings, Reading* r
 }
 
 /// Reads the log, the rings and then the names.
-bool BoxView::readBox(bool withRings, Reading* reading) {
+bool BoxView::readBox(RingImage* image, Reading* reading) {
   Seen& seen = reading->seen;
   seen = lookAtStamps();
   seen.paths.clear();
@@ -207,12 +208,12 @@ bool BoxView::readBox(bool withRings, Reading* reading) {
     return true;
   }
   const std::uint64_t ticks = readTicks();
-  std::string_view image;
-  if (hasRings && withRings) {
-    if (!rings.copy(seen.isAlive, &seen.rings, &image_)) {
+  std::string_view ringBytes;
+  if (hasRings && image != nullptr) {
+    if (!rings.copy(seen.isAlive, &seen.rings, image)) {
       return false;
     }
-    image = image_;
+    ringBytes = image->bytes();
   } else if (hasRings) {
     seen.mayChangeUnseen = true;  // they are to be looked at next time
   }
@@ -220,7 +221,7 @@ bool BoxView::readBox(bool withRings, Reading* reading) {
   if (!process::readBoxFile(name_, "names", kMostPartBytes, &names).ok()) {
     return true;
   }
-  reading->process = DeadProcess::decode(std::move(names), std::move(log), image, name_.number);
+  reading->process = DeadProcess::decode(std::move(names), std::move(log), ringBytes, name_.number);
   if (removeLater(ticks, seen.rings.size(), &reading->process)) {
     seen.mayChangeUnseen = true;
   }

@@ -33,8 +33,9 @@ class BoxView {
 
   /// Looks at the box.
   /// @param wanted Where the directory is whose runs are meant.
+  /// @param image  Room for rings.
   /// @return whether all() has changed.
-  bool update(const DirectoryPlace& wanted);
+  bool update(const DirectoryPlace& wanted, RingImage* image);
   const std::vector<Unwritten>& all() const { return all_; }
 
  private:
@@ -76,8 +77,8 @@ class BoxView {
   bool isAsSeen(const Seen& now, const DirectoryPlace& wanted) const;
   Seen lookAtStamps() const;
   bool hasRunIn(const DirectoryPlace& wanted) const;
-  bool tryToRead(const DirectoryPlace& wanted, bool withRings, Reading* reading);
-  bool readBox(bool withRings, Reading* reading);
+  bool tryToRead(const DirectoryPlace& wanted, RingImage* image, Reading* reading);
+  bool readBox(RingImage* image, Reading* reading);
   bool addEntries(const DirectoryPlace& wanted, Reading* reading) const;
   std::optional<std::string> directoryOf(const NamedStream& stream, const DirectoryPlace& wanted,
                                          Reading* reading) const;
@@ -90,7 +91,6 @@ class BoxView {
   std::optional<process::BoxHeader> header_;
   std::optional<Seen> seen_;
   DirectoryPlace wanted_;  // as of the last look
-  std::string image_;      // of the rings; kept for its memory
   std::vector<Unwritten> all_;
 };
 

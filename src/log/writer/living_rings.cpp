@@ -58,7 +58,7 @@ bool LivingRings::readHeads(Heads* heads) const {
   return true;
 }
 
-bool LivingRings::copy(bool isAlive, Heads* before, std::string* image) const {
+bool LivingRings::copy(bool isAlive, Heads* before, RingImage* image) const {
   Heads now;
   if (!readHeads(&now) || now.size() != before->size()) {
     return false;
@@ -71,12 +71,12 @@ bool LivingRings::copy(bool isAlive, Heads* before, std::string* image) const {
       return false;
     }
   }
-  image->resize(offsetOfSlot(now.size()));
-  if (!read(0, image->data(), offsetOfSlot(0))) {
+  char* const bytes = image->begin(offsetOfSlot(now.size()));
+  if (!read(0, bytes, offsetOfSlot(0))) {
     return false;
   }
   for (std::size_t slot = 0; slot < now.size(); ++slot) {
-    if (!copyWords(slot, now[slot], image->data() + offsetOfSlot(slot))) {
+    if (!copyWords(slot, now[slot], bytes + offsetOfSlot(slot))) {
       return false;
     }
   }
@@ -94,14 +94,14 @@ bool LivingRings::copy(bool isAlive, Heads* before, std::string* image) const {
   return true;
 }
 
-/// Copies the head, and the words between the safe index and the tail, to their places.
+/// Copies the head, and the words from the first one that counts to the tail, to their places.
 bool LivingRings::copyWords(std::size_t slot, const Head& head, char* image) const {
   using Image = ScalarRing::Image;
   Image::setHead(head, image);
-  if (head.tail < head.safe || head.tail - head.safe > ScalarRing::kWords) {
+  std::uint64_t index = std::max(head.safe, head.discardedTo);
+  if (head.tail < index || head.tail - index > ScalarRing::kWords) {
     return false;
   }
-  std::uint64_t index = head.safe;
   while (index < head.tail) {
     const std::uint64_t untilWrap = ScalarRing::kWords - index % ScalarRing::kWords;
     const std::uint64_t words = std::min(head.tail - index, untilWrap);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
 #include <vector>
 
 #include "base/file_descriptor.h"
@@ -9,6 +12,26 @@
 #include "process/blackbox/box_folder.h"
 
 namespace steptape::detail::log {
+
+/// Room for the bytes of rings, of which only those that are used take memory.
+class RingImage {
+ public:
+  /// Makes room for `bytes`, which may be anything.
+  char* begin(std::size_t bytes) {
+    if (bytes > capacity_) {
+      bytes_.reset(new char[bytes]);  // not std::make_unique, which would store zeros
+      capacity_ = bytes;
+    }
+    size_ = bytes;
+    return bytes_.get();
+  }
+  std::string_view bytes() const { return {bytes_.get(), size_}; }
+
+ private:
+  std::unique_ptr<char[]> bytes_;
+  std::size_t capacity_ = 0;
+  std::size_t size_ = 0;
+};
 
 /// The rings of a process that may live, copied while its threads and its backend use them.
 ///
@@ -33,10 +56,10 @@ class LivingRings {
   ///
   /// @param isAlive Whether the process may change the rings.
   /// @param before As of readHeads(). Set to where the rings stood when their tails were read.
-  /// @param image  Keeps its memory from call to call.
+  /// @param image  Gets them; what DeadProcess does not need is anything.
   /// @return false if entries became safe since `before`, or were discarded or overwritten while
   ///         they were copied: try again.
-  bool copy(bool isAlive, Heads* before, std::string* image) const;
+  bool copy(bool isAlive, Heads* before, RingImage* image) const;
 
  private:
   bool copyWords(std::size_t slot, const ScalarRing::Image::Head& head, char* image) const;

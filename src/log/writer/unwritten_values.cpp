@@ -20,6 +20,7 @@ bool UnwrittenValues::update() {
   }
   const DirectoryPlace wanted = placeOf(directory_);
   bool hasChanged = std::exchange(wasInterrupted_, true);
+  RingImage image;
   std::map<std::uint64_t, std::unique_ptr<BoxView>> there;
   for (const process::BoxName& name : names) {
     const auto known = boxes_.find(name.number);
@@ -30,7 +31,7 @@ bool UnwrittenValues::update() {
     } else {
       view = std::make_unique<BoxView>(name);
     }
-    hasChanged = view->update(wanted) || hasChanged;
+    hasChanged = view->update(wanted, &image) || hasChanged;
   }
   // What is left has gone.
   for (const auto& [number, view] : boxes_) {

@@ -26,11 +26,11 @@ class BoxView;
 ///
 /// 1. reads its files to their ends,
 /// 2. calls update(),
-/// 3. reads each file that all() names up to its `offset`, which is never before the end that the
-///    file had in step 1; if it did not know the file in step 1, it begins again,
-/// 4. and shows `bytes` after that. It leaves the rest of the files to the next time.
-///
-/// What all() does not name any more is in the files.
+/// 3. begins again if all() names a file that it did not know in step 1, or does not name any more
+///    what it named before: that is in the files now,
+/// 4. reads each file that all() names up to its `offset`, which is never before the end of the
+///    whole records that the file had in step 1, unless its writer has truncated it,
+/// 5. and shows `bytes` after that. It leaves the rest of the files to the next time.
 ///
 /// @threads Not thread-safe: one thread at a time.
 class STEPTAPE_EXPORT UnwrittenValues {
@@ -52,8 +52,8 @@ class STEPTAPE_EXPORT UnwrittenValues {
   ///         not changed.
   bool update();
 
-  /// In the order of boxes and of their streams; at most one for a file, and at most one without a
-  /// file for each stream.
+  /// At most one for a file. Files that lack nothing are among them, as long as their processes
+  /// have them open.
   const std::vector<Unwritten>& all() const { return all_; }
 
  private:

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -40,7 +41,7 @@ class LiveReader {
         known[path] = readTo(path, ~std::uint64_t{0});
       }
       unwritten_.update();
-    } while (namesOtherThan(known));
+    } while (namesOtherThan(known) | namesLessThanBefore());
     for (const detail::log::Unwritten& unwritten : unwritten_.all()) {
       if (!unwritten.file.empty()) {
         const std::string path = unwritten.directory + "/" + unwritten.file;
@@ -105,6 +106,16 @@ class LiveReader {
     });
   }
 
+  bool namesLessThanBefore() {
+    std::set<std::pair<std::string, std::string>> names;
+    for (const detail::log::Unwritten& unwritten : unwritten_.all()) {
+      names.emplace(unwritten.directory, unwritten.file);
+    }
+    const bool isLess = !std::includes(names.begin(), names.end(), named_.begin(), named_.end());
+    named_ = std::move(names);
+    return isLess;
+  }
+
   /// Reads whole records that end at `end` at most.
   /// @return where the last one ends.
   std::uint64_t readTo(const std::string& path, std::uint64_t end) {
@@ -156,6 +167,7 @@ class LiveReader {
   const std::string directory_;
   detail::log::UnwrittenValues unwritten_;
   std::map<std::string, File> files_;
+  std::set<std::pair<std::string, std::string>> named_;
 };
 
 }  // namespace steptape
