@@ -21,16 +21,14 @@ std::uint64_t offsetOfSlot(std::size_t slot) {
   return process::BoxHeader::kBytes + slot * kRingSlotBytes;
 }
 
-/// Returns whether the entries from `from.safe` on are still there: the ring has not given up their
-/// places, or has not come round to them yet.
-bool keepsEntries(const Head& from, const Head& now) {
+}  // namespace
+
+bool LivingRings::keepsEntries(const Head& copied, const Head& now) {
   // The producer stores the words of an entry before it moves the tail.
   constexpr std::uint64_t kUnpublished = ScalarRing::batchWords(ScalarRing::kMaxBatch);
-  return now.discardedTo == from.discardedTo &&
-         (now.safe == from.safe || now.tail + kUnpublished <= from.safe + ScalarRing::kWords);
+  return now.discardedTo == copied.discardedTo &&
+         (now.safe == copied.safe || now.tail + kUnpublished <= copied.safe + ScalarRing::kWords);
 }
-
-}  // namespace
 
 bool LivingRings::open(const process::BoxName& box) {
   return process::openBoxFile(box, "rings", &file_).ok();

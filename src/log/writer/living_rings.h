@@ -61,6 +61,12 @@ class LivingRings {
   ///         they were copied: try again.
   bool copy(bool isAlive, Heads* before, RingImage* image) const;
 
+  /// Returns whether the entries that were copied were still there: the ring has not given up their
+  /// places, or has not come round to them yet.
+  /// @param copied Where it stood before.
+  static bool keepsEntries(const ScalarRing::Image::Head& copied,
+                           const ScalarRing::Image::Head& now);
+
  private:
   bool copyWords(std::size_t slot, const ScalarRing::Image::Head& head, char* image) const;
   bool read(std::uint64_t offset, char* data, std::size_t size) const;

@@ -4,6 +4,7 @@
 #include "log/writer/living_rings.h"
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <fcntl.h>
 #include <fstream>
@@ -100,17 +101,34 @@ TEST_F(LivingRingsTest, AreRefusedIfEntriesBecameSafeAfterTheLogWasRead) {
   EXPECT_FALSE(copies());
 }
 
-TEST_F(LivingRingsTest, AreRefusedIfOnlyALivingProcessHasWhatTheyDiscarded) {
+TEST_F(LivingRingsTest, AreRefusedIfALivingProcessMayHaveWhatTheyDiscarded) {
   while (ring_->hasRoom()) {
     push(1);
   }
-  takeAll();
   std::vector<RingEntry> discarded;
   ring_->discardOldest(300, &discarded);
   ASSERT_TRUE(rings_.readHeads(&heads_));
   EXPECT_FALSE(copies());
   ASSERT_TRUE(copies(false));
   EXPECT_EQ(copied().front(), 100);
+}
+
+TEST_F(LivingRingsTest, KeepEntriesUntilTheirPlacesAreUsedAgain) {
+  const auto head = [this] { return ScalarRing::Image::headOf(memory_ + kHeader); };
+  push(100);
+  const ScalarRing::Image::Head copied = head();
+  takeAll();
+  ring_->secure();
+  EXPECT_TRUE(LivingRings::keepsEntries(copied, head()));
+  const auto keeps = [&](std::uint64_t tail, std::uint64_t discardedTo, std::uint64_t safe) {
+    return LivingRings::keepsEntries(copied, {tail, discardedTo, safe});
+  };
+  constexpr std::uint64_t kLongest = ScalarRing::batchWords(ScalarRing::kMaxBatch);
+  EXPECT_TRUE(keeps(ScalarRing::kWords, 0, 0)) << "the ring is full, and overwrites nothing";
+  EXPECT_TRUE(keeps(ScalarRing::kWords - kLongest, 0, 300));
+  EXPECT_FALSE(keeps(ScalarRing::kWords - kLongest + 1, 0, 300))
+      << "the next entry may be stored over the first one";
+  EXPECT_FALSE(keeps(300, 300, 0)) << "discarded";
 }
 
 TEST_F(LivingRingsTest, AreNeverCopiedWithOverwrittenEntries) {
@@ -123,7 +141,7 @@ TEST_F(LivingRingsTest, AreNeverCopiedWithOverwrittenEntries) {
     }
   });
   int copiesMade = 0;
-  for (int i = 0; i < 20'000; ++i) {
+  for (int i = 0; i < 2'000; ++i) {
     if (!rings_.readHeads(&heads_) || !copies()) {
       continue;
     }
