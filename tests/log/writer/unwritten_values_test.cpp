@@ -413,7 +413,7 @@ TEST_P(BusyWriterTest, AndItsFilesAreAPrefixOfWhatItLogsAtEveryMoment) {
 INSTANTIATE_TEST_SUITE_P(OneFileOrMany, BusyWriterTest, ::testing::Values(0, 200'000));
 
 TEST_F(UnwrittenValuesTest, OfThreadsThatTakeTurnsAreAPrefixAtEveryMoment) {
-  constexpr std::int64_t kSteps = 3'000;
+  constexpr std::int64_t kSteps = 1'000;
   ChildBeside child([this] {
     SummaryWriter writer(run(), lazy());
     const auto everySecond = [&](std::int64_t first) {
