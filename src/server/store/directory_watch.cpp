@@ -11,6 +11,7 @@
 #include <string_view>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <system_error>
 #include <unistd.h>
@@ -27,6 +28,11 @@ constexpr std::uint32_t kEvents = IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_MOVED
 
 bool isOfRun(std::string_view name) {
   return events::isEventFileName(name) || events::isMindSporeFileName(name);
+}
+
+bool isLink(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode);
 }
 
 }  // namespace
@@ -58,14 +64,14 @@ std::string DirectoryWatch::watch(const std::vector<std::string>& directories,
     return "inotify is not available";
   }
   const std::unordered_set<std::string> wanted(directories.begin(), directories.end());
-  for (auto it = watches_.begin(); it != watches_.end();) {
-    if (wanted.count(it->first) == 0) {
-      ::inotify_rm_watch(inotify_.number(), it->second);
-      directories_.erase(it->second);
-      it = watches_.erase(it);
-    } else {
-      ++it;
+  std::vector<std::string> unwanted;
+  for (const auto& [directory, number] : watches_) {
+    if (wanted.count(directory) == 0) {
+      unwanted.push_back(directory);
     }
+  }
+  for (const std::string& directory : unwanted) {
+    unwatch(directory);
   }
   for (const std::string& directory : directories) {
     if (watches_.count(directory) != 0) {
@@ -76,14 +82,50 @@ std::string DirectoryWatch::watch(const std::vector<std::string>& directories,
       return "more directories than fs.inotify.max_user_watches allows: " +
              std::to_string(directories.size());
     }
-    // One that has gone or cannot be read is the business of who lists it. Two paths of one
-    // directory have one watch: the first path stands for it.
-    if (number >= 0 && directories_.emplace(number, directory).second) {
+    // One that has gone or cannot be read is the business of who lists it.
+    if (number >= 0) {
       watches_.emplace(directory, number);
+      directories_[number].push_back(directory);
       added->push_back(directory);
     }
   }
   return "";
+}
+
+/// Stops watching a path; the directory too, unless it has another path.
+void DirectoryWatch::unwatch(const std::string& directory) {
+  const auto known = watches_.find(directory);
+  if (known == watches_.end()) {
+    return;
+  }
+  std::vector<std::string>& paths = directories_[known->second];
+  paths.erase(std::find(paths.begin(), paths.end(), directory));
+  if (paths.empty()) {
+    ::inotify_rm_watch(inotify_.number(), known->second);
+    directories_.erase(known->second);
+  }
+  watches_.erase(known);
+}
+
+/// Stops watching a path and all below it, which may name other directories from now on.
+void DirectoryWatch::unwatchBelow(const std::string& directory) {
+  const std::string below = directory + "/";
+  std::vector<std::string> gone{directory};
+  for (auto it = watches_.lower_bound(below);
+       it != watches_.end() && it->first.compare(0, below.size(), below) == 0; ++it) {
+    gone.push_back(it->first);
+  }
+  for (const std::string& path : gone) {
+    unwatch(path);
+  }
+}
+
+/// Forgets a watch that the system has removed.
+void DirectoryWatch::forgetWatch(int watch) {
+  for (const std::string& directory : directories_[watch]) {
+    watches_.erase(directory);
+  }
+  directories_.erase(watch);
 }
 
 DirectoryWatch::Changes DirectoryWatch::wait(std::chrono::milliseconds patience) {
@@ -115,28 +157,46 @@ void DirectoryWatch::readChanges(Changes* changes) {
     for (std::size_t at = 0; at < static_cast<std::size_t>(got);) {
       inotify_event event;
       std::memcpy(&event, &bytes[at], sizeof event);
-      const std::string_view name(event.len > 0 ? &bytes[at + sizeof event] : "");
+      const std::string name(event.len > 0 ? &bytes[at + sizeof event] : "");
       at += sizeof event + event.len;
       if ((event.mask & IN_Q_OVERFLOW) != 0) {
         changes->everything = true;
         continue;
       }
-      const auto known = directories_.find(event.wd);
-      if (known == directories_.end()) {
+      if (directories_.count(event.wd) == 0) {
         continue;
       }
-      if ((event.mask & (IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF)) != 0) {
+      if ((event.mask & IN_IGNORED) != 0) {
         changes->structure = true;
-        if ((event.mask & IN_IGNORED) != 0) {
-          watches_.erase(known->second);
-          directories_.erase(known);
+        forgetWatch(event.wd);
+      } else if ((event.mask & (IN_DELETE_SELF | IN_MOVE_SELF)) != 0) {
+        changes->structure = true;
+        const std::vector<std::string> paths = directories_.at(event.wd);
+        for (const std::string& path : paths) {
+          unwatchBelow(path);
         }
-      } else if ((event.mask & IN_ISDIR) != 0) {
-        changes->structure = true;
-      } else if (isOfRun(name)) {
-        changes->directories.insert(known->second);
-        changes->structure = changes->structure || (event.mask & IN_MODIFY) == 0;
+      } else {
+        noteEntry(event.wd, name, event.mask, changes);
       }
+    }
+  }
+}
+
+/// Notes what has happened to an entry of a directory.
+void DirectoryWatch::noteEntry(int watch, const std::string& name, std::uint32_t mask,
+                               Changes* changes) {
+  const std::vector<std::string> paths = directories_.at(watch);
+  if ((mask & IN_ISDIR) == 0 && isOfRun(name)) {
+    changes->directories.insert(paths.begin(), paths.end());
+    changes->structure = changes->structure || (mask & IN_MODIFY) == 0;
+    return;
+  }
+  for (const std::string& path : paths) {
+    const std::string entry = path + "/" + name;
+    // A link to a directory is no directory for inotify.
+    if ((mask & IN_ISDIR) != 0 || watches_.count(entry) != 0 || isLink(entry)) {
+      changes->structure = true;
+      unwatchBelow(entry);
     }
   }
 }

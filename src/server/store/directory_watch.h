@@ -2,6 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -51,11 +53,16 @@ class DirectoryWatch {
 
  private:
   void readChanges(Changes* changes);
+  void noteEntry(int watch, const std::string& name, std::uint32_t mask, Changes* changes);
+  void unwatch(const std::string& directory);
+  void unwatchBelow(const std::string& directory);
+  void forgetWatch(int watch);
 
   base::FileDescriptor inotify_;
   base::FileDescriptor waker_;
-  std::unordered_map<int, std::string> directories_;  // by number of the watch
-  std::unordered_map<std::string, int> watches_;
+  // By number of the watch: all paths of a directory that links show several times have one.
+  std::unordered_map<int, std::vector<std::string>> directories_;
+  std::map<std::string, int> watches_;  // by path
 };
 
 }  // namespace steptape::detail::server

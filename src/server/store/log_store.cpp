@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <future>
 #include <new>
+#include <optional>
+#include <sstream>
 #include <sys/stat.h>
 #include <system_error>
 #include <utility>
@@ -58,6 +60,23 @@ std::string canonicalOf(const std::string& directory) {
   std::error_code error;
   std::filesystem::path path = std::filesystem::canonical(directory, error);
   return error ? directory : path.string();
+}
+
+std::string secondsOf(milliseconds period) {
+  constexpr double kMillis = 1e3;
+  std::ostringstream text;
+  text << static_cast<double>(period.count()) / kMillis;
+  return text.str();
+}
+
+std::string reasonOf(const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const std::bad_alloc&) {
+    return "out of memory";
+  } catch (const std::exception& error) {
+    return error.what();
+  }
 }
 
 }  // namespace
@@ -141,18 +160,25 @@ void LogStore::freshen() {
 
 void LogStore::follow() {
   while (!ends_) {
+    std::exception_ptr failure;
     try {
       readWhatChanged();
       bringTails();
       waitForChanges();
-    } catch (const std::bad_alloc&) {
-      report("out of memory: runs are incomplete; they are read again");
-      needsListing_ = true;
-      watch_.wait(kBetweenLooks);
-    } catch (const std::exception& error) {
-      report(error.what());
-      watch_.wait(kBetweenLooks);
+      continue;
+    } catch (...) {
+      failure = std::current_exception();
     }
+    try {
+      report(reasonOf(failure) + ": some runs are incomplete; reading them again");
+      watch_.wait(kBetweenLooks);
+    } catch (const std::bad_alloc&) {
+      std::this_thread::sleep_for(kBetweenRounds);
+    }
+    // What was told meanwhile is lost, and so may be runs that were being listed.
+    DirectoryWatch::Changes missed;
+    missed.everything = true;
+    take(missed);
   }
 }
 
@@ -170,19 +196,28 @@ void LogStore::waitForChanges() {
   const auto isDirty = [](const auto& each) { return each.second->isDirty; };
   const bool isOver = options_.once && !lacksDirectory_;
   milliseconds patience(-1);
+  // Nobody tells of some changes. Pages wake this thread in between.
+  std::optional<steady_clock::time_point> nextLook;
+  if (polls_ && !isOver) {
+    nextLook = lastListing_ + options_.reload;
+  }
+  if (lacksDirectory_) {
+    nextLook =
+        std::min(nextLook.value_or(steady_clock::time_point::max()), lastListing_ + kBetweenLooks);
+  }
   if (needsListing_ || std::any_of(entries_.begin(), entries_.end(), isDirty)) {
     patience = kBetweenRounds;
-  } else if (lacksDirectory_) {
-    patience = kBetweenLooks;
-  } else if (polls_ && !isOver) {
-    patience = options_.reload;
+  } else if (nextLook) {
+    const auto left = std::chrono::ceil<milliseconds>(*nextLook - steady_clock::now());
+    patience = std::max(left, milliseconds(0));
   }
   if (isOver) {
     watch_.forget();
   }
   DirectoryWatch::Changes changes = watch_.wait(patience);
-  if (changes.isTimeout && patience >= kBetweenLooks) {
-    changes.everything = true;  // nobody tells
+  if (nextLook && steady_clock::now() >= *nextLook) {
+    changes.structure = true;
+    changes.everything = changes.everything || polls_;
   }
   take(changes);
   const milliseconds since =
@@ -198,6 +233,9 @@ void LogStore::take(const DirectoryWatch::Changes& changes) {
     return;
   }
   for (auto& [name, entry] : entries_) {
+    if (entry == nullptr) {
+      continue;  // a listing has failed
+    }
     entry->isDirty =
         entry->isDirty || changes.everything || changes.directories.count(entry->directory) != 0;
   }
@@ -222,6 +260,7 @@ void LogStore::list() {
   if (!options_.once) {
     watchDirectories(directories);
   }
+  lastListing_ = steady_clock::now();
 }
 
 void LogStore::listOne(const NamedDirectory& directory,
@@ -240,6 +279,9 @@ void LogStore::listOne(const NamedDirectory& directory,
     reportOnce(damage.path, damage.status.message());
   }
   directories->insert(directories->end(), found.directories.begin(), found.directories.end());
+  if (found.directories.empty() && !found.runs.empty()) {
+    directories->push_back(found.runs.front().directory);  // the path is that of a file
+  }
   for (RunFiles& run : found.runs) {
     std::string name = servedName(directory, run.name);
     const auto known = entries_.find(name);
@@ -280,8 +322,7 @@ void LogStore::watchDirectories(const std::vector<std::string>& directories) {
   if (!problem.empty()) {
     polls_ = true;
     watch_.forget();
-    report(problem + "; looking for changes every " +
-           std::to_string(options_.reload.count() / 1000) + " s");
+    report(problem + "; looking for changes every " + secondsOf(options_.reload) + " s");
     return;
   }
   // What has happened between the listing and the watch was not told.

@@ -93,6 +93,7 @@ class LogStore {
   bool polls_ = false;
   bool lacksDirectory_ = false;
   std::chrono::steady_clock::time_point nextListing_;
+  std::chrono::steady_clock::time_point lastListing_;
   std::chrono::steady_clock::time_point lastRound_;
 
   std::vector<std::unique_ptr<log::UnwrittenValues>> unwritten_;  // of each directory
