@@ -33,6 +33,7 @@ SHARED_SECTION = "All commands"
 # Options in docs/tool.md that belong to other programs.
 FOREIGN = {
     "--load_fast",
+    "--grpc_data_provider",
     "--install",
     # of launchers and of a job's program
     "--bind-to",
@@ -199,6 +200,8 @@ class CommandLines(unittest.TestCase):
         for document in documents.all_documents():
             for number, line in command_lines(document):
                 for name, arguments in programs_in(line):
+                    if arguments[:1] == ["tensorboard"]:
+                        continue  # the rest is for another program
                     own = arguments[: arguments.index("--")] if "--" in arguments else arguments
                     names = {match.group() for word in own if (match := OPTION.match(word))}
                     checked += len(names)
