@@ -11,6 +11,8 @@
 #include "steptape/events/plugin_content.h"
 #include "steptape/wire/data_provider.pb.h"
 
+#include "base/got_expected.h"
+#include "base/utf8.h"
 #include "events/messages/event_codec.h"
 #include "log/reader/event_values.h"
 #include "server/provider/blob_key.h"
@@ -250,7 +252,7 @@ CallStatus DataProvider::getExperiment(std::string_view request, std::unique_ptr
     return status;
   }
   pb::GetExperimentResponse response;
-  response.set_data_location(store_.location());
+  response.set_data_location(base::replaceInvalidUtf8(store_.location()));
   return answerWith(response, "GetExperiment", answer);
 }
 
@@ -263,7 +265,7 @@ CallStatus DataProvider::listPlugins(std::string_view request, std::unique_ptr<A
   for (const auto& [name, run] : *store_.runs()) {
     run->forEachTag([&](const TagView& tag) {
       if (tag.dataClass() != event::DataClass::kUnknown && tag.size() > 0) {
-        plugins.emplace(tag.plugin());
+        plugins.insert(base::replaceInvalidUtf8(tag.plugin()));
       }
     });
   }
@@ -338,16 +340,24 @@ CallStatus DataProvider::readScalars(std::string_view request, std::unique_ptr<A
   }
   pb::ReadScalarsResponse response;
   std::vector<Chosen<std::string>> inFiles;
+  std::size_t bytes = 0;
   forEachSeries(store_, question.filter, [&](const ServedSeries& series) {
+    if (bytes > kMostBytes) {
+      return;
+    }
     auto* const entry = addTag(series.runName, series.tag.name(), &response);
     if (series.tag.hasScalars()) {
       entry->set_data(encodeScalarData(series.tag, question.points));
+      bytes += entry->data().size();
     } else {
       // Numbers of a plugin that declares them as scalars.
       inFiles.push_back({series.run, series.runName, std::string(series.tag.name()),
                          chooseValues(series.tag, question.points), entry->mutable_data()});
     }
   });
+  if (bytes > kMostBytes) {
+    return tooLarge("ReadScalars");
+  }
   for (const Chosen<std::string>& chosen : inFiles) {
     ValueReader reader(chosen.run);
     event::Value value;
@@ -406,15 +416,19 @@ DataProvider::BlobLengths DataProvider::lengthsOf(const std::string& runName,
                                                   const std::shared_ptr<const ServedRun>& run,
                                                   const std::string& tag, std::string_view plugin,
                                                   const std::vector<ValueLocation>& values) {
-  BlobLengths known;
+  KnownLengths known;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     known = lengths_[{runName, tag}];
   }
+  if (known.run.lock() != run) {
+    known.lengths.clear();  // files were replaced
+  }
   BlobLengths now;  // of the values that a page sees now, and no more
   ValueReader reader(run);
   for (const ValueLocation& location : values) {
-    if (const auto found = known.find(location.step); found != known.end()) {
+    const auto found = known.lengths.find(placeOf(location));
+    if (found != known.lengths.end()) {
       now.insert(*found);
       continue;
     }
@@ -425,10 +439,11 @@ DataProvider::BlobLengths DataProvider::lengthsOf(const std::string& runName,
         length = blobs->size();
       }
     }
-    now.emplace(location.step, length);
+    now.emplace(placeOf(location), length);
   }
   const std::lock_guard<std::mutex> lock(mutex_);
-  return lengths_[{runName, tag}] = std::move(now);
+  lengths_[{runName, tag}] = {run, now};
+  return now;
 }
 
 CallStatus DataProvider::listBlobSequences(std::string_view request,
@@ -445,7 +460,7 @@ CallStatus DataProvider::listBlobSequences(std::string_view request,
     const BlobLengths lengths =
         lengthsOf(each.runName, each.run, each.tag, filter.plugin, each.values);
     for (const ValueLocation& value : each.values) {
-      if (const std::optional<std::size_t> length = lengths.at(value.step)) {
+      if (const std::optional<std::size_t> length = lengths.at(placeOf(value))) {
         longest = std::max(longest, *length);
         last = &value;
         lastTime = std::max(lastTime, value.wallTime);
@@ -476,7 +491,7 @@ CallStatus DataProvider::readBlobSequences(std::string_view request,
     const BlobLengths lengths =
         lengthsOf(each.runName, each.run, each.tag, question.filter.plugin, each.values);
     for (const ValueLocation& value : each.values) {
-      const std::optional<std::size_t> length = lengths.at(value.step);
+      const std::optional<std::size_t> length = lengths.at(placeOf(value));
       if (!length) {
         continue;
       }
@@ -497,12 +512,14 @@ CallStatus DataProvider::readBlob(std::string_view request, std::unique_ptr<Answ
   }
   const std::optional<BlobPlace> place = blobPlaceOf(parsed.blob_key());
   if (!place) {
-    return invalid("got the key \"" + parsed.blob_key() + "\"; expected one of this server");
+    constexpr std::size_t kShown = 100;
+    return invalid("got the key " + base::quoted(parsed.blob_key().substr(0, kShown)) +
+                   "; expected one of this server");
   }
   const CallStatus gone{StatusCode::kNotFound, "no blob " + std::to_string(place->index) +
                                                    " at step " + std::to_string(place->step) +
-                                                   " of tag \"" + place->tag + "\" of run \"" +
-                                                   place->run + "\""};
+                                                   " of tag " + base::quoted(place->tag) +
+                                                   " of run " + base::quoted(place->run)};
   const std::shared_ptr<const LogStore::Runs> runs = store_.runs();
   const auto run = runs->find(place->run);
   if (run == runs->end()) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -43,9 +44,18 @@ class DataProvider final : public Service {
   CallStatus readBlobSequences(std::string_view request, std::unique_ptr<Answer>* answer);
   CallStatus readBlob(std::string_view request, std::unique_ptr<Answer>* answer);
 
-  /// The lengths of the blob sequences of a tag by step, which only its files tell; none: a value
-  /// that is no such sequence.
-  using BlobLengths = std::map<std::int64_t, std::optional<std::size_t>>;
+  /// Where a value is: file, record and index.
+  using Place = std::tuple<std::uint32_t, std::uint64_t, std::uint32_t>;
+  static Place placeOf(const ValueLocation& value) {
+    return {value.file, value.offset, value.index};
+  }
+  /// The lengths of the blob sequences of a tag, which only its files tell; none: a value that is
+  /// no such sequence.
+  using BlobLengths = std::map<Place, std::optional<std::size_t>>;
+  struct KnownLengths {
+    std::weak_ptr<const ServedRun> run;  ///< Another one once files were replaced.
+    BlobLengths lengths;
+  };
 
   BlobLengths lengthsOf(const std::string& runName, const std::shared_ptr<const ServedRun>& run,
                         const std::string& tag, std::string_view plugin,
@@ -54,7 +64,7 @@ class DataProvider final : public Service {
   LogStore& store_;
   const SampleLimits limits_;
   std::mutex mutex_;
-  std::map<std::pair<std::string, std::string>, BlobLengths> lengths_;  // guarded by mutex_
+  std::map<std::pair<std::string, std::string>, KnownLengths> lengths_;  // guarded by mutex_
 };
 
 }  // namespace steptape::detail::server

@@ -42,6 +42,11 @@ void setMetadata(TagPoints* tag, event::SummaryMetadata metadata) {
   tag->plugin = metadata.pluginName;
   tag->dataClass = metadata.dataClass;
   tag->metadata.clear();
+  // Protocol Buffers rejects a whole answer because of one other string.
+  for (std::string* const text :
+       {&metadata.pluginName, &metadata.displayName, &metadata.description}) {
+    *text = base::replaceInvalidUtf8(*text);
+  }
   events::encodeMetadata(metadata, &tag->metadata);
 }
 
