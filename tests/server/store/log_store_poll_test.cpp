@@ -65,6 +65,20 @@ TEST_F(PollingStoreTest, LooksForChangesIfDirectoriesCannotBeWatched) {
   EXPECT_EQ(reports_.count("more directories than fs.inotify.max_user_watches allows"), 1U);
 }
 
+TEST_F(PollingStoreTest, LooksForChangesWhilePagesAsk) {
+  lack = Lack::kInstances;
+  writePoint("a/events.out.tfevents.1", 1, 1);
+  LogStoreOptions options = looksOften();
+  options.reload = std::chrono::milliseconds(300);
+  LogStore store(options);
+  expectPoints(store, "a", {{1, 1}});
+  appendPoint("a/events.out.tfevents.1", 2, 2);
+  expectSoon("a point", [&] {
+    store.freshen();  // wakes the store more often than it looks
+    return pointsOf(store, "a", "x").size() == 2;
+  });
+}
+
 TEST_F(PollingStoreTest, SaysHowOftenItLooks) {
   lack = Lack::kInstances;
   const LogStore store(looksOften());
