@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <system_error>
 #include <unistd.h>
@@ -61,12 +60,11 @@ int becomeTensorBoard(std::vector<std::string> arguments) {
 void addTensorBoardCommand(CLI::App* app, int* exitCode) {
   CLI::App* command =
       app->add_subcommand("tensorboard", "Start TensorBoard with Steptape's data server");
-  const auto arguments = std::make_shared<std::vector<std::string>>();
   command->prefix_command();
-  command->set_help_flag();  // tensorboard has its own
   command->footer(
       "Passes all arguments on to the tensorboard on PATH, or to the one that is installed beside "
-      "this program, with TENSORBOARD_DATA_SERVER_BINARY set.\n"
+      "this program, with TENSORBOARD_DATA_SERVER_BINARY set. TensorBoard's own help: tensorboard "
+      "--help.\n"
       "\n"
       "Examples:\n"
       "  steptape tensorboard --logdir runs\n"
