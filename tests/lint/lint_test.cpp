@@ -302,7 +302,7 @@ TEST(Rooms, RestrictedDependenciesStayInTheirRooms) {
   const std::map<std::string, std::set<std::string>> roomsByDependency{
       {"Cairo", {"figure"}},
       {"image libraries", {"images"}},
-      {"protobuf", {"events_messages"}},
+      {"protobuf", {"events_messages", "server_provider"}},
       {"MPI", {"mpi"}},
       {"LibTorch", torchRooms},
       {"nanobind", {"python"}},

@@ -17,7 +17,7 @@ using log::TagBatch;
 
 /// Returns what TensorBoard's data server says of images and audio in the compatible form, which it
 /// shows as tensors: the message of their plugin with its field `converted_to_tensor`.
-/// @source tensorboard/plugins/image/plugin_data.proto and tensorboard/plugins/audio/plugin_data.proto
+/// @source tensorboard/plugins/image/plugin_data.proto, tensorboard/plugins/audio/plugin_data.proto
 const char* contentOfConverted(const std::string& plugin) {
   if (plugin == event::kImagesPlugin) {
     return "\x10\x01";
