@@ -56,5 +56,12 @@ target_compile_definitions(steptape_nghttp2
   PUBLIC NGHTTP2_STATICLIB
   PRIVATE HAVE_ARPA_INET_H HAVE_NETINET_IN_H HAVE_CLOCK_GETTIME _GNU_SOURCE)
 target_compile_options(steptape_nghttp2 PRIVATE -w -ffunction-sections -fdata-sections)
+if(STEPTAPE_SANITIZE)
+  target_compile_options(steptape_nghttp2 PRIVATE -fsanitize=${STEPTAPE_SANITIZE})
+endif()
+if(STEPTAPE_FUZZ)
+  # Then the fuzz target of a connection looks for new paths in nghttp2, too.
+  target_compile_options(steptape_nghttp2 PRIVATE -fsanitize=fuzzer-no-link)
+endif()
 set_target_properties(steptape_nghttp2 PROPERTIES
   POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden C_STANDARD 11 UNITY_BUILD OFF)

@@ -81,7 +81,7 @@ struct Http2Session::State {
     bool hasHead = false;                     ///< Given to nghttp2.
   };
   struct DeleteSession {
-    void operator()(nghttp2_session* session) const { nghttp2_session_del(session); }
+    void operator()(nghttp2_session* ended) const { nghttp2_session_del(ended); }
   };
 
   static State& of(void* user) { return *static_cast<State*>(user); }
