@@ -3,6 +3,7 @@
 """grpcio, which TensorBoard uses, is served by the server of src/server/grpc."""
 
 import os
+import select
 import socket
 import subprocess
 import threading
@@ -21,8 +22,19 @@ ENDLESS = b"1000000000000"
 CLIENTS = 100
 
 
+# What a client sends first: the connection's preface, and SETTINGS without any.
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
+
+
 def unchanged(message):
     return message
+
+
+def request_frame(stream):
+    """A call without a message: HEADERS with END_STREAM and END_HEADERS."""
+    fields = b"\x83\x86\x44\x0f/test.Echo/Echo\x0f\x10\x10application/grpc"
+    fields += b"\x41\x09localhost"
+    return len(fields).to_bytes(3, "big") + b"\x01\x05" + stream.to_bytes(4, "big") + fields
 
 
 class EchoServer(OwnedProcess):
@@ -216,6 +228,21 @@ class GrpcServerTest(unittest.TestCase):
             slow.sendall(b"PRI * HT")
             self.assertEqual(self.server.call("Echo", b"other"), b"other")
             slow.sendall(b"TP/2.0\r\n\r\nSM\r\n\r\n")
+            self.assertEqual(self.server.call("Echo", b"other"), b"other")
+
+    def test_bounds_what_it_keeps_for_a_client_that_does_not_read(self):
+        with self.server.socket() as client:
+            client.setblocking(False)
+            client.send(PREFACE)
+            unsent = b"".join(request_frame(2 * call + 1) for call in range(300_000))
+            # Either the buffers are full at some point, or the server has had enough.
+            try:
+                while select.select([], [client], [], 2)[1]:
+                    unsent = unsent[client.send(unsent):]
+                    self.assertTrue(unsent)
+            except ConnectionError:
+                pass
+            self.assertLess(self.server.highest_memory(), 48 << 20)
             self.assertEqual(self.server.call("Echo", b"other"), b"other")
 
     def test_ends_with_its_stdin(self):

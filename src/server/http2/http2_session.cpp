@@ -220,6 +220,10 @@ void Http2Session::State::tryHead(std::int32_t id, Stream* stream) {
 
 int Http2Session::State::sent(const nghttp2_frame& frame) {
   const std::int32_t id = frame.hd.stream_id;
+  if (frame.hd.type == NGHTTP2_RST_STREAM && frame.rst_stream.error_code != NGHTTP2_NO_ERROR) {
+    // For a request that is wrong, or one too many.
+    return budget.take() ? 0 : NGHTTP2_ERR_CALLBACK_FAILURE;
+  }
   if (frame.hd.type == NGHTTP2_HEADERS && (frame.hd.flags & NGHTTP2_FLAG_END_STREAM) != 0 &&
       nghttp2_session_get_stream_remote_close(session.get(), id) == 0) {
     // Tells a client that still sends its body that the rest is not needed. Not before the answer,

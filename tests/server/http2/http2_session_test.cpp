@@ -360,6 +360,22 @@ TEST(Http2SessionFlood, EndsAConnectionThatSendsNothingButUnknownFrames) {
   EXPECT_LE(timesTaken(frame(0xBB, 0, 0, "unknown"), 100'000, true), (256 << 10) / 16);
 }
 
+TEST(Http2SessionFlood, EndsAConnectionThatSendsWrongRequests) {
+  ScriptedHandler handler;
+  Http2BodyMemory memory;
+  Http2Session session(1, &handler, &memory);
+  ASSERT_TRUE(session.receive(kPreface + kSettings, Http2Session::Time()));
+  std::uint32_t stream = 1;
+  std::string discarded;
+  // ":method: POST" alone.
+  while (stream < 40'000 && session.receive(frame(1, 5, stream, "\x83"), Http2Session::Time()) &&
+         session.fill(&discarded, discarded.size() + (1 << 20))) {
+    stream += 2;
+  }
+  EXPECT_LT(stream, 20'010U);
+  EXPECT_THAT(handler.requests, IsEmpty());
+}
+
 TEST(Http2SessionFlood, EndsSoonerIfTheClientReadsNoAnswers) {
   for (const std::string& bytes : {kPing, kSettings}) {
     EXPECT_LE(timesTaken(bytes, 20'000, false), 1'001) << "type " << static_cast<int>(bytes[3]);
