@@ -31,6 +31,9 @@ constexpr std::uint64_t kStdinKey = 2;
 constexpr std::uint64_t kFirstListenerKey = 3;
 constexpr std::uint64_t kFirstConnectionKey = 1'000;
 
+/// No stream has this number.
+constexpr std::int32_t kAllStreams = 0;
+
 constexpr std::size_t kMaxConnections = 128;
 /// For TensorBoard, also where the process may have few descriptors.
 constexpr std::size_t kMinConnections = 8;
@@ -160,19 +163,32 @@ void Http2Loop::handle(std::uint64_t key, std::uint32_t events) {
 }
 
 void Http2Loop::handleWoken() {
-  for (const Http2StreamId& id : server_->takeWoken()) {
+  const Http2Server::Woken woken = server_->takeWoken();
+  for (const Http2StreamId& id : woken.streams) {
     const auto found = connections_.find(id.connection);
-    if (found == connections_.end()) {
-      continue;
+    if (found != connections_.end()) {
+      wake(found, id.stream);
     }
-    try {
-      found->second.connection.session().wake(id.stream);
-    } catch (const std::bad_alloc&) {
-      connections_.erase(found);
-      continue;
-    }
-    advance(found);
   }
+  for (auto next = connections_.begin(); woken.isAll && next != connections_.end();) {
+    const auto found = next++;
+    wake(found, kAllStreams);
+  }
+}
+
+void Http2Loop::wake(Connections::iterator found, std::int32_t stream) {
+  Http2Session& session = found->second.connection.session();
+  try {
+    if (stream == kAllStreams) {
+      session.wakeAll();
+    } else {
+      session.wake(stream);
+    }
+  } catch (const std::bad_alloc&) {
+    connections_.erase(found);
+    return;
+  }
+  advance(found);
 }
 
 void Http2Loop::handleConnection(std::uint64_t id, std::uint32_t events) {

@@ -39,6 +39,7 @@ class Http2Loop {
   void watchStdin();
   void readStdin();
   void handleWoken();
+  void wake(Connections::iterator found, std::int32_t stream);
   void handleConnection(std::uint64_t id, std::uint32_t events);
   /// Sends, and waits for what the connection needs next; destroys it if it has ended.
   void advance(Connections::iterator connection);

@@ -2,9 +2,11 @@
 #include "server/http2/http2_server.h"
 
 #include <cerrno>
+#include <new>
 #include <sys/eventfd.h>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
 #include "steptape/base/status.h"
 
@@ -46,15 +48,19 @@ void Http2Server::stop() noexcept {
   signalEvent(stopping_);
 }
 
-void Http2Server::wake(const Http2StreamId& id) {
+void Http2Server::wake(const Http2StreamId& id) noexcept {
   {
     const base::MutexLock lock(mutex_);
-    woken_.push_back(id);
+    try {
+      woken_.streams.push_back(id);
+    } catch (const std::bad_alloc&) {
+      woken_.isAll = true;
+    }
   }
   signalEvent(waking_);
 }
 
-std::vector<Http2StreamId> Http2Server::takeWoken() {
+Http2Server::Woken Http2Server::takeWoken() {
   std::uint64_t count = 0;
   static_cast<void>(::read(waking_.number(), &count, sizeof count) == sizeof count);
   const base::MutexLock lock(mutex_);

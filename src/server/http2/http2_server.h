@@ -43,17 +43,21 @@ class Http2Server {
 
   /// Continues with an exchange that had nothing to give before. Nothing happens if it is gone.
   /// @threads Thread-safe.
-  void wake(const Http2StreamId& id);
+  void wake(const Http2StreamId& id) noexcept;
 
  private:
   friend class Http2Loop;
-  std::vector<Http2StreamId> takeWoken();
+  struct Woken {
+    std::vector<Http2StreamId> streams;
+    bool isAll = false;  ///< There was no memory to note them.
+  };
+  Woken takeWoken();
 
   Listeners listeners_;
   const base::FileDescriptor stopping_;
   const base::FileDescriptor waking_;
   base::Mutex mutex_;
-  std::vector<Http2StreamId> woken_ STEPTAPE_GUARDED_BY(mutex_);
+  Woken woken_ STEPTAPE_GUARDED_BY(mutex_);
 };
 
 }  // namespace steptape::detail::server

@@ -365,6 +365,12 @@ void Http2Session::wake(std::int32_t id) {
   }
 }
 
+void Http2Session::wakeAll() {
+  for (const auto& [id, stream] : state_->streams) {
+    wake(id);
+  }
+}
+
 bool Http2Session::fill(std::string* out, std::size_t size) {
   while (out->size() < size) {
     const std::uint8_t* bytes = nullptr;

@@ -55,6 +55,8 @@ class Http2Session {
   /// Continues with the answer of a stream whose exchange has more. Does nothing if the stream is
   /// closed.
   void wake(std::int32_t stream);
+  /// wake() for each stream.
+  void wakeAll();
 
   /// Appends what the client may get until `out` holds `size` bytes or more; at most 64 KiB more.
   /// @return false if the session is broken: close the connection.

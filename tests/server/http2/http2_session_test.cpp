@@ -181,6 +181,18 @@ TEST_F(Http2SessionTest, WaitsForAnAnswerWithoutDelayingOthers) {
   EXPECT_EQ(session_.openAnswers(), 0U);
 }
 
+TEST_F(Http2SessionTest, WakesAllStreams) {
+  handler_.script.isReady = false;
+  const std::int32_t first = client_.post("/path", "");
+  const std::int32_t second = client_.post("/path", "");
+  talk();
+  handler_.script.isReady = true;
+  session_.wakeAll();
+  talk();
+  EXPECT_TRUE(client_.answer(first).isClosed);
+  EXPECT_TRUE(client_.answer(second).isClosed);
+}
+
 TEST_F(Http2SessionTest, IgnoresTheWakingOfAClosedStream) {
   const std::int32_t stream = client_.post("/path", "");
   talk();
