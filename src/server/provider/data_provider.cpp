@@ -15,7 +15,9 @@
 #include "base/utf8.h"
 #include "events/messages/event_codec.h"
 #include "log/reader/event_values.h"
+#include "server/provider/answers.h"
 #include "server/provider/blob_key.h"
+#include "server/provider/questions.h"
 #include "server/provider/scalar_data.h"
 #include "server/provider/series_filter.h"
 #include "server/provider/served_values.h"
@@ -29,134 +31,6 @@ namespace pb = wire::provider;
 constexpr event::DataClass kScalars = event::DataClass::kScalar;
 constexpr event::DataClass kTensors = event::DataClass::kTensor;
 constexpr event::DataClass kBlobs = event::DataClass::kBlobSequence;
-
-/// The most bytes of an answer that TensorBoard's client takes.
-constexpr std::size_t kMostBytes = std::size_t{256} << 20;
-/// The size of the messages of a blob, as 0.7.2's.
-constexpr std::size_t kBlobPart = std::size_t{8} << 20;
-
-CallStatus invalid(std::string message) {
-  return {StatusCode::kInvalidArgument, std::move(message)};
-}
-
-CallStatus tooLarge(const std::string& what) {
-  return {StatusCode::kResourceExhausted,
-          what +
-              ": the answer has more than 256 MiB, which TensorBoard does not take; ask for "
-              "fewer points (--samples_per_plugin), runs or tags"};
-}
-
-/// An answer of one message.
-class OneMessage final : public Answer {
- public:
-  explicit OneMessage(std::string bytes) : bytes_(std::move(bytes)) {}
-
-  bool next(std::string* message, CallStatus* status) override {
-    if (isTaken_) {
-      *status = CallStatus();
-      return false;
-    }
-    isTaken_ = true;
-    message->append(bytes_);
-    bytes_ = std::string();
-    return true;
-  }
-
- private:
-  std::string bytes_;
-  bool isTaken_ = false;
-};
-
-/// The parts of a blob.
-class BlobParts final : public Answer {
- public:
-  explicit BlobParts(std::string blob) : blob_(std::move(blob)) {}
-
-  bool next(std::string* message, CallStatus* status) override {
-    if (taken_ == blob_.size()) {
-      *status = CallStatus();
-      return false;
-    }
-    pb::ReadBlobResponse response;
-    response.set_data(blob_.substr(taken_, kBlobPart));
-    taken_ += response.data().size();
-    response.AppendToString(message);
-    return true;
-  }
-
- private:
-  std::string blob_;
-  std::size_t taken_ = 0;
-};
-
-template <typename Response>
-CallStatus answerWith(const Response& response, const char* what, std::unique_ptr<Answer>* answer) {
-  if (response.ByteSizeLong() > kMostBytes) {
-    return tooLarge(what);
-  }
-  *answer = std::make_unique<OneMessage>(response.SerializeAsString());
-  return {};
-}
-
-template <typename Request>
-CallStatus parse(std::string_view bytes, Request* request) {
-  if (bytes.size() > kMostBytes ||
-      !request->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    return invalid("got bytes that are no message of this call");
-  }
-  return {};
-}
-
-/// What a page asks for.
-struct Question {
-  SeriesFilter filter;
-  std::size_t points = 0;  ///< The most of a tag.
-};
-
-template <typename Request>
-CallStatus parseFilter(const Request& request, event::DataClass dataClass, SeriesFilter* filter) {
-  if (request.plugin_filter().plugin_name().empty()) {
-    return invalid("got no plugin name; expected one");
-  }
-  filter->plugin = request.plugin_filter().plugin_name();
-  filter->dataClass = dataClass;
-  const pb::RunTagFilter& names = request.run_tag_filter();
-  if (names.has_runs()) {
-    filter->runs.emplace(names.runs().names().begin(), names.runs().names().end());
-  }
-  if (names.has_tags()) {
-    filter->tags.emplace(names.tags().names().begin(), names.tags().names().end());
-  }
-  return {};
-}
-
-CallStatus parseList(std::string_view bytes, event::DataClass dataClass, SeriesFilter* filter) {
-  pb::ListRequest request;
-  const CallStatus status = parse(bytes, &request);
-  return status.ok() ? parseFilter(request, dataClass, filter) : status;
-}
-
-CallStatus parseRead(std::string_view bytes, event::DataClass dataClass, const SampleLimits& limits,
-                     Question* question) {
-  pb::ReadRequest request;
-  CallStatus status = parse(bytes, &request);
-  if (status.ok()) {
-    status = parseFilter(request, dataClass, &question->filter);
-  }
-  if (!status.ok()) {
-    return status;
-  }
-  if (!request.has_downsample()) {
-    return invalid("got no downsample; expected the number of points");
-  }
-  const std::int64_t points = request.downsample().num_points();
-  if (points < 0) {
-    return invalid("got num_points " + std::to_string(points) + "; expected at least 0");
-  }
-  question->points =
-      std::min(static_cast<std::size_t>(points), limits.of(question->filter.plugin, dataClass));
-  return {};
-}
 
 /// The chosen values of a tag, which are still to be read.
 template <typename Data>
@@ -342,7 +216,7 @@ CallStatus DataProvider::readScalars(std::string_view request, std::unique_ptr<A
   std::vector<Chosen<std::string>> inFiles;
   std::size_t bytes = 0;
   forEachSeries(store_, question.filter, [&](const ServedSeries& series) {
-    if (bytes > kMostBytes) {
+    if (bytes > kMostAnswerBytes) {
       return;
     }
     auto* const entry = addTag(series.runName, series.tag.name(), &response);
@@ -355,7 +229,7 @@ CallStatus DataProvider::readScalars(std::string_view request, std::unique_ptr<A
                          chooseValues(series.tag, question.points), entry->mutable_data()});
     }
   });
-  if (bytes > kMostBytes) {
+  if (bytes > kMostAnswerBytes) {
     return tooLarge("ReadScalars");
   }
   for (const Chosen<std::string>& chosen : inFiles) {
@@ -403,7 +277,7 @@ CallStatus DataProvider::readTensors(std::string_view request, std::unique_ptr<A
         addPoint(location, chosen.data);
         events::encodeTensor(*tensor, chosen.data->add_value());
         bytes += chosen.data->value(chosen.data->value_size() - 1).size();
-        if (bytes > kMostBytes) {
+        if (bytes > kMostAnswerBytes) {
           return tooLarge("ReadTensors");
         }
       }
@@ -542,7 +416,7 @@ CallStatus DataProvider::readBlob(std::string_view request, std::unique_ptr<Answ
   if (!blobs || place->index >= blobs->size()) {
     return gone;
   }
-  *answer = std::make_unique<BlobParts>(std::move((*blobs)[place->index]));
+  *answer = blobParts(std::move((*blobs)[place->index]));
   return {};
 }
 

@@ -8,7 +8,6 @@
 #include <new>
 #include <optional>
 #include <sstream>
-#include <sys/stat.h>
 #include <system_error>
 #include <utility>
 
@@ -17,7 +16,6 @@
 
 #include "base/utf8.h"
 #include "log/reader/run_finder.h"
-#include "log/reader/run_follower.h"
 #include "server/store/run_tail.h"
 
 namespace steptape::detail::server {
@@ -46,22 +44,6 @@ std::string servedName(const NamedDirectory& directory, const std::string& run) 
   return base::replaceInvalidUtf8(name);  // requests and answers hold no other names
 }
 
-/// Returns when the newest file of a run was written, in nanoseconds.
-std::int64_t lastWritten(const RunFiles& run) {
-  struct stat status {};
-  if (run.files.empty() || ::stat(run.files.back().c_str(), &status) != 0) {
-    return 0;
-  }
-  constexpr std::int64_t kNanoseconds = 1'000'000'000;
-  return status.st_mtim.tv_sec * kNanoseconds + status.st_mtim.tv_nsec;
-}
-
-std::string canonicalOf(const std::string& directory) {
-  std::error_code error;
-  std::filesystem::path path = std::filesystem::canonical(directory, error);
-  return error ? directory : path.string();
-}
-
 std::string secondsOf(milliseconds period) {
   constexpr double kMillis = 1e3;
   std::ostringstream text;
@@ -80,49 +62,6 @@ std::string reasonOf(const std::exception_ptr& failure) {
 }
 
 }  // namespace
-
-/// A run that is followed.
-struct LogStore::Entry {
-  Entry(std::string servedName, RunFiles files, const RunReaderOptions& options)
-      : name(std::move(servedName)),
-        directory(files.directory),
-        canonical(canonicalOf(files.directory)),
-        written(lastWritten(files)),
-        follower(std::move(files), options, [] { return std::make_shared<ServedRun>(); }) {}
-
-  /// Follows, and lets the tail go if the files have grown: they hold a part of it now.
-  void update() {
-    const std::shared_ptr<ServedRun> before = served();
-    if (follower.update() > 0 && hasTail) {
-      served()->setTail(nullptr);
-      hasTail = false;
-    }
-    hasTail = hasTail && before == served();
-  }
-  /// Returns how far a file of the run was read; 0 for one that is not known.
-  std::uint64_t bytesReadOf(const std::string& file) const {
-    const std::vector<std::uint64_t> offsets = follower.offsets();
-    const std::vector<std::string>& files = follower.run().files;
-    for (std::size_t i = 0; i < files.size() && !file.empty(); ++i) {
-      if (files[i].substr(files[i].rfind('/') + 1) == file) {
-        return offsets[i];
-      }
-    }
-    return 0;
-  }
-  std::shared_ptr<ServedRun> served() const {
-    return std::static_pointer_cast<ServedRun>(follower.sink());
-  }
-
-  std::string name;
-  std::string directory;
-  std::string canonical;  ///< Without links.
-  std::int64_t written;
-  log::RunFollower follower;
-  bool isDirty = true;
-  bool hasTail = false;
-  bool isTailOnly = false;  ///< Its program has made no event file yet.
-};
 
 LogStore::LogStore(LogStoreOptions options)
     : options_(std::move(options)), runs_(std::make_shared<Runs>()) {
@@ -245,7 +184,7 @@ void LogStore::take(const DirectoryWatch::Changes& changes) {
 void LogStore::list() {
   needsListing_ = false;
   lacksDirectory_ = false;
-  std::map<std::string, std::unique_ptr<Entry>> kept;
+  std::map<std::string, std::unique_ptr<FollowedRun>> kept;
   std::vector<std::string> directories;
   for (const NamedDirectory& directory : options_.directories) {
     listOne(directory, &kept, &directories);
@@ -264,7 +203,7 @@ void LogStore::list() {
 }
 
 void LogStore::listOne(const NamedDirectory& directory,
-                       std::map<std::string, std::unique_ptr<Entry>>* kept,
+                       std::map<std::string, std::unique_ptr<FollowedRun>>* kept,
                        std::vector<std::string>* directories) {
   log::FoundRuns found;
   try {
@@ -295,16 +234,16 @@ void LogStore::listOne(const NamedDirectory& directory,
                  "two runs are named " + name + ": " + run.directory + " is left out");
       continue;
     }
-    std::unique_ptr<Entry> entry = makeEntry(name, std::move(run));
+    std::unique_ptr<FollowedRun> entry = makeEntry(name, std::move(run));
     kept->emplace(std::move(name), std::move(entry));
   }
 }
 
-std::unique_ptr<LogStore::Entry> LogStore::makeEntry(const std::string& name, RunFiles run) const {
+std::unique_ptr<FollowedRun> LogStore::makeEntry(const std::string& name, RunFiles run) const {
   RunReaderOptions options;
   options.purge = PurgePolicy::kNone;  // TagMap has the rule of the data server
   options.threads = options_.threads;
-  return std::make_unique<Entry>(name, std::move(run), options);
+  return std::make_unique<FollowedRun>(name, std::move(run), options);
 }
 
 void LogStore::watchDirectories(const std::vector<std::string>& directories) {
@@ -334,14 +273,14 @@ void LogStore::watchDirectories(const std::vector<std::string>& directories) {
 
 /// Reads all runs that have changed, the newest first.
 void LogStore::readAll() {
-  std::vector<Entry*> dirty;
+  std::vector<FollowedRun*> dirty;
   for (auto& [name, entry] : entries_) {
     if (entry->isDirty) {
       dirty.push_back(entry.get());
     }
   }
   std::sort(dirty.begin(), dirty.end(),
-            [](const Entry* a, const Entry* b) { return a->written > b->written; });
+            [](const FollowedRun* a, const FollowedRun* b) { return a->written > b->written; });
   std::atomic<std::size_t> next{0};
   const auto readWhatIsLeft = [&] {
     for (std::size_t i = next++; i < dirty.size() && !ends_; i = next++) {
@@ -368,7 +307,7 @@ void LogStore::readAll() {
   }
 }
 
-void LogStore::read(Entry* entry) {
+void LogStore::read(FollowedRun* entry) {
   const std::shared_ptr<log::SeriesSink> before = entry->follower.sink();
   entry->isDirty = false;
   try {
@@ -407,11 +346,11 @@ bool LogStore::tryToBringTails() {
       read(entry.get());
     }
   }
-  std::map<Entry*, std::vector<const log::Unwritten*>> byRun;
+  std::map<FollowedRun*, std::vector<const log::Unwritten*>> byRun;
   for (std::size_t i = 0; i < unwritten_.size(); ++i) {
     unwritten_[i]->update();
     for (const log::Unwritten& each : unwritten_[i]->all()) {
-      Entry* const entry = each.bytes.empty() ? nullptr : entryOf(i, each.directory);
+      FollowedRun* const entry = each.bytes.empty() ? nullptr : entryOf(i, each.directory);
       if (entry != nullptr) {
         byRun[entry].push_back(&each);
       }
@@ -445,7 +384,7 @@ bool LogStore::tryToBringTails() {
 
 /// Finds the run in a directory, or makes it.
 /// @param number Of the log directory.
-LogStore::Entry* LogStore::entryOf(std::size_t number, const std::string& runDirectory) {
+FollowedRun* LogStore::entryOf(std::size_t number, const std::string& runDirectory) {
   for (auto& [name, entry] : entries_) {
     if (entry->canonical == runDirectory) {
       return entry.get();
@@ -462,13 +401,13 @@ LogStore::Entry* LogStore::entryOf(std::size_t number, const std::string& runDir
   std::string name = servedName(directory, inside);
   auto entry = makeEntry(name, std::move(files));
   entry->isTailOnly = true;
-  Entry* const made = entries_.emplace(std::move(name), std::move(entry)).first->second.get();
+  FollowedRun* const made = entries_.emplace(std::move(name), std::move(entry)).first->second.get();
   publish(*made);
   return made;
 }
 
 /// Shows a run whose files were replaced.
-void LogStore::publish(const Entry& entry) {
+void LogStore::publish(const FollowedRun& entry) {
   const std::lock_guard<std::mutex> lock(mutex_);
   auto runs = std::make_shared<Runs>(*runs_);
   (*runs)[entry.name] = std::static_pointer_cast<const ServedRun>(entry.follower.sink());

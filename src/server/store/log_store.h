@@ -18,6 +18,7 @@
 
 #include "log/writer/unwritten_values.h"
 #include "server/store/directory_watch.h"
+#include "server/store/followed_run.h"
 #include "server/store/served_run.h"
 
 namespace steptape::detail::server {
@@ -63,23 +64,22 @@ class LogStore {
   const std::string& location() const { return location_; }
 
  private:
-  struct Entry;
-
   void follow();
   void readWhatChanged();
   void waitForChanges();
   void take(const DirectoryWatch::Changes& changes);
   void list();
-  void listOne(const NamedDirectory& directory, std::map<std::string, std::unique_ptr<Entry>>* kept,
+  void listOne(const NamedDirectory& directory,
+               std::map<std::string, std::unique_ptr<FollowedRun>>* kept,
                std::vector<std::string>* directories);
   void watchDirectories(const std::vector<std::string>& directories);
   void readAll();
-  void read(Entry* entry);
+  void read(FollowedRun* entry);
   void bringTails();
   bool tryToBringTails();
-  Entry* entryOf(std::size_t number, const std::string& runDirectory);
-  std::unique_ptr<Entry> makeEntry(const std::string& name, RunFiles run) const;
-  void publish(const Entry& entry);
+  FollowedRun* entryOf(std::size_t number, const std::string& runDirectory);
+  std::unique_ptr<FollowedRun> makeEntry(const std::string& name, RunFiles run) const;
+  void publish(const FollowedRun& entry);
   void publishAll();
   void report(const std::string& line) const;
   void reportOnce(const std::string& path, const std::string& problem);
@@ -87,8 +87,9 @@ class LogStore {
   const LogStoreOptions options_;
   std::string location_;
   DirectoryWatch watch_;
-  std::map<std::string, std::unique_ptr<Entry>> entries_;  // by name; of the thread that follows
-  std::map<std::string, std::string> problems_;            // reported, by directory
+  std::map<std::string, std::unique_ptr<FollowedRun>>
+      entries_;                                  // by name; of the thread that follows
+  std::map<std::string, std::string> problems_;  // reported, by directory
   bool needsListing_ = true;
   bool polls_ = false;
   bool lacksDirectory_ = false;
