@@ -10,27 +10,6 @@ namespace {
 
 constexpr std::size_t kBlobPart = std::size_t{8} << 20;
 
-/// An answer of one message.
-class OneMessage final : public Answer {
- public:
-  explicit OneMessage(std::string bytes) : bytes_(std::move(bytes)) {}
-
-  bool next(std::string* message, CallStatus* status) override {
-    if (isTaken_) {
-      *status = CallStatus();
-      return false;
-    }
-    isTaken_ = true;
-    message->append(bytes_);
-    bytes_ = std::string();
-    return true;
-  }
-
- private:
-  std::string bytes_;
-  bool isTaken_ = false;
-};
-
 /// The parts of a blob.
 class BlobParts final : public Answer {
  public:
@@ -60,10 +39,6 @@ CallStatus tooLarge(const std::string& what) {
           what +
               ": the answer has more than 256 MiB, which TensorBoard does not take; ask for "
               "fewer points (--samples_per_plugin), runs or tags"};
-}
-
-std::unique_ptr<Answer> oneMessage(std::string bytes) {
-  return std::make_unique<OneMessage>(std::move(bytes));
 }
 
 std::unique_ptr<Answer> blobParts(std::string blob) {

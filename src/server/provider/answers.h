@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "server/grpc/service.h"
 
@@ -16,19 +17,37 @@ inline constexpr std::size_t kMostAnswerBytes = std::size_t{256} << 20;
 /// @param what The name of the call.
 CallStatus tooLarge(const std::string& what);
 
-/// Returns an answer of one message.
-std::unique_ptr<Answer> oneMessage(std::string bytes);
+/// An answer of one message of Protocol Buffers, which becomes bytes when it is wanted.
+template <typename Response>
+class OneMessage final : public Answer {
+ public:
+  explicit OneMessage(Response response) : response_(std::move(response)) {}
+
+  bool next(std::string* message, CallStatus* status) override {
+    *status = CallStatus();
+    if (std::exchange(isTaken_, true)) {
+      return false;
+    }
+    response_.AppendToString(message);
+    response_ = Response();
+    return true;
+  }
+
+ private:
+  Response response_;
+  bool isTaken_ = false;
+};
 
 /// Returns a blob in messages of 8 MiB, as 0.7.2's.
 std::unique_ptr<Answer> blobParts(std::string blob);
 
-/// Answers with a response of Protocol Buffers, unless it is too large.
+/// Answers with a response, unless it is too large.
 template <typename Response>
-CallStatus answerWith(const Response& response, const char* what, std::unique_ptr<Answer>* answer) {
+CallStatus answerWith(Response response, const char* what, std::unique_ptr<Answer>* answer) {
   if (response.ByteSizeLong() > kMostAnswerBytes) {
     return tooLarge(what);
   }
-  *answer = oneMessage(response.SerializeAsString());
+  *answer = std::make_unique<OneMessage<Response>>(std::move(response));
   return {};
 }
 

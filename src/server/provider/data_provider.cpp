@@ -127,7 +127,7 @@ CallStatus DataProvider::getExperiment(std::string_view request, std::unique_ptr
   }
   pb::GetExperimentResponse response;
   response.set_data_location(base::replaceInvalidUtf8(store_.location()));
-  return answerWith(response, "GetExperiment", answer);
+  return answerWith(std::move(response), "GetExperiment", answer);
 }
 
 CallStatus DataProvider::listPlugins(std::string_view request, std::unique_ptr<Answer>* answer) {
@@ -147,7 +147,7 @@ CallStatus DataProvider::listPlugins(std::string_view request, std::unique_ptr<A
   for (const std::string& plugin : plugins) {
     response.add_plugins()->set_name(plugin);
   }
-  return answerWith(response, "ListPlugins", answer);
+  return answerWith(std::move(response), "ListPlugins", answer);
 }
 
 CallStatus DataProvider::listRuns(std::string_view request, std::unique_ptr<Answer>* answer) {
@@ -171,7 +171,7 @@ CallStatus DataProvider::listRuns(std::string_view request, std::unique_ptr<Answ
     run->set_name(*name);
     run->set_start_time(start);
   }
-  return answerWith(response, "ListRuns", answer);
+  return answerWith(std::move(response), "ListRuns", answer);
 }
 
 namespace {
@@ -194,7 +194,7 @@ CallStatus listSeries(const LogStore& store, std::string_view request, event::Da
     metadata->set_max_wall_time(series.tag.lastWallTime());
     metadata->set_summary_metadata(series.tag.metadata());
   });
-  return answerWith(response, what, answer);
+  return answerWith(std::move(response), what, answer);
 }
 
 }  // namespace
@@ -247,7 +247,7 @@ CallStatus DataProvider::readScalars(std::string_view request, std::unique_ptr<A
     }
     data.SerializeToString(chosen.data);
   }
-  return answerWith(response, "ReadScalars", answer);
+  return answerWith(std::move(response), "ReadScalars", answer);
 }
 
 CallStatus DataProvider::readTensors(std::string_view request, std::unique_ptr<Answer>* answer) {
@@ -283,7 +283,7 @@ CallStatus DataProvider::readTensors(std::string_view request, std::unique_ptr<A
       }
     }
   }
-  return answerWith(response, "ReadTensors", answer);
+  return answerWith(std::move(response), "ReadTensors", answer);
 }
 
 DataProvider::BlobLengths DataProvider::lengthsOf(const std::string& runName,
@@ -350,7 +350,7 @@ CallStatus DataProvider::listBlobSequences(std::string_view request,
     metadata->set_max_length(static_cast<std::int64_t>(longest));
     metadata->set_summary_metadata(each.metadata);
   }
-  return answerWith(response, "ListBlobSequences", answer);
+  return answerWith(std::move(response), "ListBlobSequences", answer);
 }
 
 CallStatus DataProvider::readBlobSequences(std::string_view request,
@@ -376,7 +376,7 @@ CallStatus DataProvider::readBlobSequences(std::string_view request,
       }
     }
   }
-  return answerWith(response, "ReadBlobSequences", answer);
+  return answerWith(std::move(response), "ReadBlobSequences", answer);
 }
 
 CallStatus DataProvider::readBlob(std::string_view request, std::unique_ptr<Answer>* answer) {

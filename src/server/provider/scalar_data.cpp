@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/provider/scalar_data.h"
 
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -18,19 +19,45 @@ constexpr std::uint32_t kStep = 1;
 constexpr std::uint32_t kWallTime = 2;
 constexpr std::uint32_t kValue = 3;
 
-char* writeNumber(char* out, double number) {
-  std::uint64_t bits;
-  std::memcpy(&bits, &number, sizeof bits);
-  base::storeLittleEndian64(out, bits);
-  return out + sizeof bits;
-}
+/// Appends numbers to a string in blocks: std::string would fill its new end with zeros first.
+class BlockWriter {
+ public:
+  explicit BlockWriter(std::string* out) : out_(*out) {}
+  BlockWriter(const BlockWriter&) = delete;
+  BlockWriter& operator=(const BlockWriter&) = delete;
+  ~BlockWriter() { out_.append(block_.data(), static_cast<std::size_t>(to_ - block_.data())); }
 
-char* writeNumber(char* out, float number) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &number, sizeof bits);
-  base::storeLittleEndian32(out, bits);
-  return out + sizeof bits;
-}
+  void addVarint(std::uint64_t number) {
+    makeRoom();
+    to_ = events::writeVarint(to_, number);
+  }
+  void add(double number) {
+    makeRoom();
+    std::uint64_t bits;
+    std::memcpy(&bits, &number, sizeof bits);
+    base::storeLittleEndian64(to_, bits);
+    to_ += sizeof bits;
+  }
+  void add(float number) {
+    makeRoom();
+    std::uint32_t bits;
+    std::memcpy(&bits, &number, sizeof bits);
+    base::storeLittleEndian32(to_, bits);
+    to_ += sizeof bits;
+  }
+
+ private:
+  void makeRoom() {
+    if (to_ + events::kMaxVarint > block_.data() + block_.size()) {
+      out_.append(block_.data(), static_cast<std::size_t>(to_ - block_.data()));
+      to_ = block_.data();
+    }
+  }
+
+  std::string& out_;
+  std::array<char, 4096> block_;
+  char* to_ = block_.data();
+};
 
 /// Points of a series: all of its first ones, or the chosen ones.
 class Points {
@@ -50,8 +77,11 @@ class Points {
   }
   template <typename Use>
   void forEachIndex(const Use& use) const {
-    for (std::size_t i = 0; i < count_; ++i) {
-      use(isChosen_ ? chosen_[i] : i);
+    for (const std::size_t i : chosen_) {
+      use(i);
+    }
+    for (std::size_t i = 0; !isChosen_ && i < count_; ++i) {
+      use(i);
     }
   }
   const ScalarSeries& series() const { return series_; }
@@ -100,25 +130,25 @@ std::string encodeScalarData(const TagView& tag, std::size_t most) {
   std::string out;
   constexpr std::size_t kKeys = 3 * (1 + events::kMaxVarint);
   out.reserve(stepBytes + count * (sizeof(double) + sizeof(float)) + kKeys);
-  // Returns where to write the list.
-  const auto addList = [&](std::uint32_t field, std::size_t bytes) {
+  const auto beginList = [&](std::uint32_t field, std::size_t bytes) {
     events::appendFieldKey(&out, field, events::WireType::kLengthDelimited);
     events::appendVarint(&out, bytes);
-    out.resize(out.size() + bytes);
-    return out.data() + out.size() - bytes;
   };
-  char* to = addList(kStep, stepBytes);
+  beginList(kStep, stepBytes);
   for (const Points& points : parts) {
+    BlockWriter writer(&out);
     points.forEachStep(
-        [&](std::int64_t step) { to = events::writeVarint(to, static_cast<std::uint64_t>(step)); });
+        [&](std::int64_t step) { writer.addVarint(static_cast<std::uint64_t>(step)); });
   }
-  to = addList(kWallTime, count * sizeof(double));
+  beginList(kWallTime, count * sizeof(double));
   for (const Points& points : parts) {
-    points.forEachIndex([&](std::size_t i) { to = writeNumber(to, points.series().wallTime(i)); });
+    BlockWriter writer(&out);
+    points.forEachIndex([&](std::size_t i) { writer.add(points.series().wallTime(i)); });
   }
-  to = addList(kValue, count * sizeof(float));
+  beginList(kValue, count * sizeof(float));
   for (const Points& points : parts) {
-    points.forEachIndex([&](std::size_t i) { to = writeNumber(to, points.series().value(i)); });
+    BlockWriter writer(&out);
+    points.forEachIndex([&](std::size_t i) { writer.add(points.series().value(i)); });
   }
   return out;
 }
