@@ -26,6 +26,7 @@ import shutil
 import statistics
 import struct
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.parse
@@ -315,7 +316,7 @@ def tensorboard(program, log_dir):
     """The URL of a running TensorBoard with this data server."""
     environment = {**os.environ, "TENSORBOARD_DATA_SERVER_BINARY": program}
     with tempfile.TemporaryFile() as log, subprocess.Popen(
-            ["tensorboard", "--logdir", log_dir, "--host", "127.0.0.1", "--port", "0", "--load_fast", "true"],
+            [sys.executable, "-m", "tensorboard.main", "--logdir", log_dir, "--host", "127.0.0.1", "--port", "0", "--load_fast", "true"],
             stdout=log, stderr=subprocess.STDOUT, env=environment) as board:
         try:
             while b"http://" not in (text := os.pread(log.fileno(), 1 << 16, 0)):
