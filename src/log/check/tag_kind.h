@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "steptape/base/export.h"
 #include "steptape/events/event.h"
 
 #include "events/messages/value_facts.h"
@@ -47,7 +48,7 @@ bool isKnown(event::DataClass dataClass);
 
 /// Returns the kind of a tag whose first value is `value`, for the fast data server.
 /// @source tensorboard/data/server/data_compat.rs, SummaryValue::initial_metadata
-TagKind kindOf(const event::Value& value);
+STEPTAPE_EXPORT TagKind kindOf(const event::Value& value);
 
 /// The kind of a tag for the Python loader: the metadata of the first value that has any, which
 /// may come after values without. Its class depends on the tag's first value in the same file.

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "steptape/base/export.h"
 #include "steptape/base/status.h"
 #include "steptape/events/event.h"
 #include "steptape/log/run_reader.h"
@@ -97,7 +98,7 @@ struct EventMeaning {
 ///
 /// @threads Not thread-safe: one thread at a time.
 /// @cost    No allocation for a scalar of a known tag while its columns have room.
-class SeriesBatch {
+class STEPTAPE_EXPORT SeriesBatch {
  public:
   /// @param isInOrder Whether each stretch comes after all points of the store: scalars of known
   ///                  tags then go directly to the store.

@@ -23,7 +23,7 @@ STEPTAPE_EXPORT std::string boxFolder();
 /// another one lives, and pages that are mapped there reach the others late or never.
 STEPTAPE_EXPORT const char* networkFileSystem(std::uint64_t type);
 /// Like networkFileSystem(), of the file system that holds `folder`.
-const char* networkFileSystemOf(const std::string& folder);
+STEPTAPE_EXPORT const char* networkFileSystemOf(const std::string& folder);
 
 /// A black box by its name: `<folder>/steptape-<user>-<16 hexadecimal digits>`, to which each file
 /// adds its part: `.id`, `.names`, ….

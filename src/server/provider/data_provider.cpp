@@ -212,26 +212,23 @@ CallStatus DataProvider::readScalars(std::string_view request, std::unique_ptr<A
   if (CallStatus status = parseRead(request, kScalars, limits_, &question); !status.ok()) {
     return status;
   }
-  pb::ReadScalarsResponse response;
+  auto scalars = std::make_unique<ScalarsAnswer>();
   std::vector<Chosen<std::string>> inFiles;
   std::size_t bytes = 0;
   forEachSeries(store_, question.filter, [&](const ServedSeries& series) {
     if (bytes > kMostAnswerBytes) {
       return;
     }
-    auto* const entry = addTag(series.runName, series.tag.name(), &response);
+    std::string* const data = scalars->add(series.runName, series.tag.name());
     if (series.tag.hasScalars()) {
-      entry->set_data(encodeScalarData(series.tag, question.points));
-      bytes += entry->data().size();
+      *data = encodeScalarData(series.tag, question.points);
+      bytes += data->size();
     } else {
       // Numbers of a plugin that declares them as scalars.
       inFiles.push_back({series.run, series.runName, std::string(series.tag.name()),
-                         chooseValues(series.tag, question.points), entry->mutable_data()});
+                         chooseValues(series.tag, question.points), data});
     }
   });
-  if (bytes > kMostAnswerBytes) {
-    return tooLarge("ReadScalars");
-  }
   for (const Chosen<std::string>& chosen : inFiles) {
     ValueReader reader(chosen.run);
     event::Value value;
@@ -246,8 +243,13 @@ CallStatus DataProvider::readScalars(std::string_view request, std::unique_ptr<A
       }
     }
     data.SerializeToString(chosen.data);
+    bytes += chosen.data->size();
   }
-  return answerWith(std::move(response), "ReadScalars", answer);
+  if (bytes > kMostAnswerBytes) {
+    return tooLarge("ReadScalars");
+  }
+  *answer = std::move(scalars);
+  return {};
 }
 
 CallStatus DataProvider::readTensors(std::string_view request, std::unique_ptr<Answer>* answer) {

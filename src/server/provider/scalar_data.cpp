@@ -14,6 +14,23 @@
 namespace steptape::detail::server {
 namespace {
 
+// The fields of a ReadScalarsResponse, its RunEntry and its TagEntry.
+constexpr std::uint32_t kRuns = 1;
+constexpr std::uint32_t kRunName = 1;
+constexpr std::uint32_t kTags = 2;
+constexpr std::uint32_t kTagName = 1;
+constexpr std::uint32_t kData = 2;
+
+/// Returns the bytes of a field with that many bytes. Its number is below 16.
+std::size_t fieldBytes(std::size_t bytes) {
+  return 1 + events::varintBytes(bytes) + bytes;
+}
+
+void beginField(std::string* out, std::uint32_t field, std::size_t bytes) {
+  events::appendFieldKey(out, field, events::WireType::kLengthDelimited);
+  events::appendVarint(out, bytes);
+}
+
 // The fields of a ScalarData, each a packed list.
 constexpr std::uint32_t kStep = 1;
 constexpr std::uint32_t kWallTime = 2;
@@ -130,27 +147,63 @@ std::string encodeScalarData(const TagView& tag, std::size_t most) {
   std::string out;
   constexpr std::size_t kKeys = 3 * (1 + events::kMaxVarint);
   out.reserve(stepBytes + count * (sizeof(double) + sizeof(float)) + kKeys);
-  const auto beginList = [&](std::uint32_t field, std::size_t bytes) {
-    events::appendFieldKey(&out, field, events::WireType::kLengthDelimited);
-    events::appendVarint(&out, bytes);
-  };
-  beginList(kStep, stepBytes);
+  beginField(&out, kStep, stepBytes);
   for (const Points& points : parts) {
     BlockWriter writer(&out);
     points.forEachStep(
         [&](std::int64_t step) { writer.addVarint(static_cast<std::uint64_t>(step)); });
   }
-  beginList(kWallTime, count * sizeof(double));
+  beginField(&out, kWallTime, count * sizeof(double));
   for (const Points& points : parts) {
     BlockWriter writer(&out);
     points.forEachIndex([&](std::size_t i) { writer.add(points.series().wallTime(i)); });
   }
-  beginList(kValue, count * sizeof(float));
+  beginField(&out, kValue, count * sizeof(float));
   for (const Points& points : parts) {
     BlockWriter writer(&out);
     points.forEachIndex([&](std::size_t i) { writer.add(points.series().value(i)); });
   }
   return out;
+}
+
+std::string* ScalarsAnswer::add(std::string_view run, std::string_view tag) {
+  if (runs_.empty() || runs_.back().name != run) {
+    runs_.push_back({std::string(run), {}});
+  }
+  return &runs_.back().tags.emplace_back(Tag{std::string(tag), {}}).data;
+}
+
+bool ScalarsAnswer::next(std::string* message, CallStatus* status) {
+  *status = CallStatus();
+  if (std::exchange(isTaken_, true)) {
+    return false;
+  }
+  const auto bytesOf = [](const Tag& tag) {
+    return fieldBytes(tag.name.size()) + fieldBytes(tag.data.size());
+  };
+  std::vector<std::size_t> runBytes;
+  std::size_t all = 0;
+  for (const Run& run : runs_) {
+    std::size_t bytes = fieldBytes(run.name.size());
+    for (const Tag& tag : run.tags) {
+      bytes += fieldBytes(bytesOf(tag));
+    }
+    runBytes.push_back(bytes);
+    all += fieldBytes(bytes);
+  }
+  message->reserve(message->size() + all);
+  auto bytes = runBytes.begin();
+  for (const Run& run : runs_) {
+    beginField(message, kRuns, *bytes++);
+    events::appendBytesField(message, kRunName, run.name);
+    for (const Tag& tag : run.tags) {
+      beginField(message, kTags, bytesOf(tag));
+      events::appendBytesField(message, kTagName, tag.name);
+      events::appendBytesField(message, kData, tag.data);
+    }
+  }
+  runs_.clear();
+  return true;
 }
 
 }  // namespace steptape::detail::server

@@ -110,9 +110,8 @@ class ProviderFixture : public LogStoreFixture {
   }
 
   std::vector<StepValue> readScalars(const pb::ReadRequest& request) const {
-    pb::ScalarData data;
-    EXPECT_TRUE(data.ParseFromString(
-        onlyEntry(get<pb::ReadScalarsResponse>("ReadScalars", request)).data()));
+    const pb::ScalarData data =
+        onlyEntry(get<pb::ReadScalarsResponse>("ReadScalars", request)).data();
     EXPECT_EQ(data.step_size(), data.value_size());
     EXPECT_EQ(data.step_size(), data.wall_time_size());
     std::vector<StepValue> points;
