@@ -67,7 +67,7 @@ check_spelling() {
 units() {
   awk -F '"' '
     $2 == "command" {torch = /torch\/csrc\/api\/include/}
-    $2 == "file" && $4 !~ /_verify_interface_header_sets|\/(steptape_proto|steptape_tool_proto|peer_event)\.dir\/|\/nanobind/ {print $4, torch + 0}
+    $2 == "file" && $4 !~ /_verify_interface_header_sets|\/(steptape_proto|steptape_tool_proto|steptape_provider_proto|peer_event)\.dir\/|\/nanobind/ {print $4, torch + 0}
   ' "$lint_build/compile_commands.json"
 }
 
@@ -142,7 +142,7 @@ tidy_units() {
 check_tidy() {
   local chosen
   # The units include headers that protoc generates.
-  configure lint && build lint steptape_proto steptape_tool_proto benchmarks/peer_event.pb.h || return 1
+  configure lint && build lint steptape_proto steptape_tool_proto steptape_provider_proto benchmarks/peer_event.pb.h || return 1
   chosen=$(chosen_units)
   if [[ -z $chosen ]]; then
     say "no unit has a file that differs from $since"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes the bytes that a client sends on a connection: HTTP/2's frames, and gRPC's message in them.
+// Fuzzes the bytes that a client sends on a connection: HTTP/2's frames, and gRPC's message in
+// them.
 #include <algorithm>
 #include <chrono>
 #include <memory>

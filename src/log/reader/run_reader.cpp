@@ -22,16 +22,18 @@ Sampling Sampling::tensorBoard() {
 }
 
 struct RunReader::State {
-  State(RunFiles run, const RunReaderOptions& options)
-      : follower(std::move(run), options, [sampling = options.sampling] {
+  State(RunFiles run, RunReaderOptions options, Sampling sampling)
+      : follower(std::move(run), std::move(options), [sampling = std::move(sampling)] {
           return std::make_shared<detail::log::SeriesStore>(sampling);
         }) {}
 
   detail::log::RunFollower follower;
 };
 
-RunReader::RunReader(RunFiles run, RunReaderOptions options)
-    : state_(std::make_unique<State>(std::move(run), options)) {}
+RunReader::RunReader(RunFiles run, RunReaderOptions options) {
+  Sampling sampling = options.sampling;
+  state_ = std::make_unique<State>(std::move(run), std::move(options), std::move(sampling));
+}
 
 RunReader::RunReader(RunReader&&) noexcept = default;
 RunReader& RunReader::operator=(RunReader&&) noexcept = default;

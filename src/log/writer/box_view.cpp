@@ -44,8 +44,8 @@ std::size_t wholeRecordsWithin(std::string_view records, std::size_t known) {
   return at;
 }
 
-/// Removes entries that were stamped after `ticks`, unless there is one ring: the tails are read one
-/// after the other, so the last ones may have entries that follow others in the first ones.
+/// Removes entries that were stamped after `ticks`, unless there is one ring: the tails are read
+/// one after the other, so the last ones may have entries that follow others in the first ones.
 /// @return whether there were any.
 bool removeLater(std::uint64_t ticks, std::size_t rings, DeadProcess* process) {
   const TickTimes& times = process->times;
@@ -138,7 +138,8 @@ bool BoxView::isAsSeen(const Seen& now, const DirectoryPlace& wanted) const {
                               seen_->isAlive == now.isAlive && seen_->paths == now.paths);
 }
 
-/// Returns whether the box names a run in the directory, or below it. False if it names none at all.
+/// Returns whether the box names a run in the directory, or below it. False if it names none at
+/// all.
 bool BoxView::hasRunIn(const DirectoryPlace& wanted) const {
   std::string names;
   if (!process::readBoxFile(name_, "names", kMostPartBytes, &names).ok()) {

@@ -91,8 +91,8 @@ STEPTAPE_EXPORT Status boxError(const char* what, const std::string& path, int e
 /// @return 0 or an errno.
 int writeAll(int descriptor, std::string_view bytes, std::uint64_t* total) noexcept;
 
-/// Opens the file `part` of a box to read it. It may be of any process. Never the file `.id` of this
-/// one, whose lock would end.
+/// Opens the file `part` of a box to read it. It may be of any process. Never the file `.id` of
+/// this one, whose lock would end.
 ///
 /// @return kIoError or kDataLoss with what was got and expected. Links and files of other users are
 ///         refused.

@@ -57,9 +57,8 @@ bool costsBudget(const nghttp2_frame_hd& frame) {
     case NGHTTP2_DATA:
       return frame.length == 0 && (frame.flags & NGHTTP2_FLAG_END_STREAM) == 0;
     case NGHTTP2_HEADERS:
-      return false;
     case NGHTTP2_WINDOW_UPDATE:
-      // A client that reads sends many, and each one is forgotten at once.
+      // A client that reads sends many of the latter, and each one is forgotten at once.
       return false;
     default:
       return true;
@@ -207,11 +206,11 @@ void Http2Session::State::tryHead(std::int32_t id, Stream* stream) {
   stream->hasHead = true;
   const std::vector<nghttp2_nv> fields = nghttp2Fields(head.fields);
   nghttp2_data_provider provider{};
-  provider.read_callback = [](nghttp2_session*, std::int32_t stream_id, std::uint8_t* out,
+  provider.read_callback = [](nghttp2_session*, std::int32_t streamId, std::uint8_t* out,
                               std::size_t size, std::uint32_t* flags, nghttp2_data_source*,
                               void* user) {
     return withoutException([&]() -> ssize_t {
-      return State::of(user).read(stream_id, reinterpret_cast<char*>(out), size, flags);
+      return State::of(user).read(streamId, reinterpret_cast<char*>(out), size, flags);
     });
   };
   checkMemory(nghttp2_submit_response(session.get(), id, fields.data(), fields.size(),

@@ -392,10 +392,10 @@ CallStatus DataProvider::readBlob(std::string_view request, std::unique_ptr<Answ
     return invalid("got the key " + base::quoted(parsed.blob_key().substr(0, kShown)) +
                    "; expected one of this server");
   }
-  const CallStatus gone{StatusCode::kNotFound, "no blob " + std::to_string(place->index) +
-                                                   " at step " + std::to_string(place->step) +
-                                                   " of tag " + base::quoted(place->tag) +
-                                                   " of run " + base::quoted(place->run)};
+  CallStatus gone{StatusCode::kNotFound, "no blob " + std::to_string(place->index) + " at step " +
+                                             std::to_string(place->step) + " of tag " +
+                                             base::quoted(place->tag) + " of run " +
+                                             base::quoted(place->run)};
   const std::shared_ptr<const LogStore::Runs> runs = store_.runs();
   const auto run = runs->find(place->run);
   if (run == runs->end()) {

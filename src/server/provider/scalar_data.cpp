@@ -42,38 +42,41 @@ class BlockWriter {
   explicit BlockWriter(std::string* out) : out_(*out) {}
   BlockWriter(const BlockWriter&) = delete;
   BlockWriter& operator=(const BlockWriter&) = delete;
-  ~BlockWriter() { out_.append(block_.data(), static_cast<std::size_t>(to_ - block_.data())); }
+  ~BlockWriter() { flush(); }
 
   void addVarint(std::uint64_t number) {
     makeRoom();
-    to_ = events::writeVarint(to_, number);
+    end_ = events::writeVarint(end_, number);
   }
   void add(double number) {
     makeRoom();
     std::uint64_t bits;
     std::memcpy(&bits, &number, sizeof bits);
-    base::storeLittleEndian64(to_, bits);
-    to_ += sizeof bits;
+    base::storeLittleEndian64(end_, bits);
+    end_ += sizeof bits;
   }
   void add(float number) {
     makeRoom();
     std::uint32_t bits;
     std::memcpy(&bits, &number, sizeof bits);
-    base::storeLittleEndian32(to_, bits);
-    to_ += sizeof bits;
+    base::storeLittleEndian32(end_, bits);
+    end_ += sizeof bits;
   }
 
  private:
   void makeRoom() {
-    if (to_ + events::kMaxVarint > block_.data() + block_.size()) {
-      out_.append(block_.data(), static_cast<std::size_t>(to_ - block_.data()));
-      to_ = block_.data();
+    if (end_ + events::kMaxVarint > block_.data() + block_.size()) {
+      flush();
     }
+  }
+  void flush() {
+    out_.append(block_.data(), static_cast<std::size_t>(end_ - block_.data()));
+    end_ = block_.data();
   }
 
   std::string& out_;
-  std::array<char, 4096> block_;
-  char* to_ = block_.data();
+  std::array<char, 4096> block_{};
+  char* end_ = block_.data();
 };
 
 /// Points of a series: all of its first ones, or the chosen ones.

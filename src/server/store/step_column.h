@@ -23,15 +23,19 @@ class StepColumn {
   /// Calls `use` with each of the first `count` steps. REQUIRES: there are so many.
   template <typename Use>
   void forEach(std::size_t count, const Use& use) const {
+    // A loop for each form: the form need not be looked at for each step.
     const auto first = static_cast<std::uint64_t>(first_);
-    for (std::size_t i = 0; form_ == Form::kEven && i < count; ++i) {
-      use(static_cast<std::int64_t>(first + stride_ * i));
-    }
-    for (std::size_t i = 0; form_ == Form::kNarrow && i < count; ++i) {
-      use(static_cast<std::int64_t>(first + narrow_[i]));
-    }
-    for (std::size_t i = 0; form_ == Form::kWide && i < count; ++i) {
-      use(static_cast<std::int64_t>(first + wide_[i]));
+    const auto useAll = [&](const auto& offsetOf) {
+      for (std::size_t i = 0; i < count; ++i) {
+        use(static_cast<std::int64_t>(first + offsetOf(i)));
+      }
+    };
+    if (form_ == Form::kEven) {
+      useAll([this](std::size_t i) { return stride_ * i; });
+    } else if (form_ == Form::kNarrow) {
+      useAll([this](std::size_t i) { return std::uint64_t{narrow_[i]}; });
+    } else {
+      useAll([this](std::size_t i) { return wide_[i]; });
     }
   }
   /// REQUIRES: not empty.
@@ -54,8 +58,10 @@ class StepColumn {
     if (size == 0) {
       narrow_.clear();
       wide_.clear();
-    } else if (form_ != Form::kEven) {
-      form_ == Form::kNarrow ? narrow_.truncate(size) : wide_.truncate(size);
+    } else if (form_ == Form::kNarrow) {
+      narrow_.truncate(size);
+    } else if (form_ == Form::kWide) {
+      wide_.truncate(size);
     }
   }
 
@@ -80,15 +86,10 @@ class StepColumn {
   static constexpr std::uint64_t kMostNarrow = ~std::uint32_t{0};
 
   std::uint64_t offset(std::size_t i) const {
-    switch (form_) {
-      case Form::kEven:
-        return stride_ * i;
-      case Form::kNarrow:
-        return narrow_[i];
-      case Form::kWide:
-        return wide_[i];
+    if (form_ == Form::kEven) {
+      return stride_ * i;
     }
-    return 0;
+    return form_ == Form::kNarrow ? std::uint64_t{narrow_[i]} : wide_[i];
   }
 
   void appendOffset(std::uint64_t next) {

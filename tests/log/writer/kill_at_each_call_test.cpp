@@ -2,9 +2,9 @@
 //
 // Processes that are killed at one of their system calls, at each of them in turn or at a sample:
 // while a writer starts, ends, fills its files or replaces its log, and while it recovers what
-// another one left. Every scalar whose call had returned is then shown to a process that only reads,
-// and after the next writer has begun, it is in the run: once and in order. Nothing stays in the
-// folder of the black boxes.
+// another one left. Every scalar whose call had returned is then shown to a process that only
+// reads, and after the next writer has begun, it is in the run: once and in order. Nothing stays in
+// the folder of the black boxes.
 #include <cerrno>
 #include <chrono>
 #include <cstddef>

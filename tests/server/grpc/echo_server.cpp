@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Serves /test.Echo/METHOD until the end of its standard input, for clients of other libraries. Prints
-// its port. Requests and answers are bytes without a message format.
+// Serves /test.Echo/METHOD until the end of its standard input, for clients of other libraries.
+// Prints its port. Requests and answers are bytes without a message format.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>

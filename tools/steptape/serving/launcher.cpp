@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
   path[size < 0 ? 0 : size] = '\0';
   char* const end = std::strrchr(path, '/');
   if (argc > 0 && end != nullptr) {
-    std::strcpy(end, kProgram);
+    std::memcpy(end, kProgram, sizeof kProgram);
     char name[] = "steptape-data-server";
     argv[0] = name;
     execv(path, argv);
