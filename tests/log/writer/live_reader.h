@@ -35,13 +35,16 @@ class LiveReader {
   /// Looks at files and at what they lack.
   void update() {
     std::map<std::string, std::uint64_t> known;
+    bool isOver = false;
     do {
       known.clear();
       for (const std::string& path : files()) {
         known[path] = readTo(path, ~std::uint64_t{0});
       }
       unwritten_.update();
-    } while (namesOtherThan(known) | namesLessThanBefore());
+      const bool hasUnknown = namesOtherThan(known);
+      isOver = !namesLessThanBefore() && !hasUnknown;  // both look, and one remembers
+    } while (!isOver);
     for (const detail::log::Unwritten& unwritten : unwritten_.all()) {
       if (!unwritten.file.empty()) {
         const std::string path = unwritten.directory + "/" + unwritten.file;

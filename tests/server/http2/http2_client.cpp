@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/http2/http2_client.h"
 
-#include <algorithm>
-#include <cstring>
 #include <nghttp2/nghttp2.h>
 
 namespace steptape::detail::server {
@@ -35,8 +33,7 @@ struct Http2Client::Callbacks {
   static ssize_t read(nghttp2_session*, std::int32_t stream, std::uint8_t* out, std::size_t size,
                       std::uint32_t* flags, nghttp2_data_source*, void* user) {
     std::string& unsent = of(user).unsent_[stream];
-    const std::size_t count = std::min(size, unsent.size());
-    std::memcpy(out, unsent.data(), count);
+    const std::size_t count = unsent.copy(reinterpret_cast<char*>(out), size);
     unsent.erase(0, count);
     if (unsent.empty()) {
       *flags = NGHTTP2_DATA_FLAG_EOF;
