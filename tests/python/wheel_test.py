@@ -4,7 +4,7 @@
 
     wheel_test.py [WHEEL]
 
-Without WHEEL it packs what the build has made: STEPTAPE_PYTHON_PACKAGE and STEPTAPE_TOOL.
+Without WHEEL it packs what the build has made: STEPTAPE_PYTHON_PACKAGE, STEPTAPE_TOOL and STEPTAPE_DATA_SERVER.
 """
 
 import contextlib
@@ -31,7 +31,8 @@ def pack(folder):
     """Makes a wheel by the project's pyproject.toml from the existing build."""
     settings = [f"cmake.source-dir={ROOT}/tests/python/packing", f"build-dir={folder}/build",
                 f"cmake.define.STEPTAPE_PYTHON_PACKAGE={os.environ['STEPTAPE_PYTHON_PACKAGE']}",
-                f"cmake.define.STEPTAPE_TOOL={os.environ['STEPTAPE_TOOL']}"]
+                f"cmake.define.STEPTAPE_TOOL={os.environ['STEPTAPE_TOOL']}",
+                f"cmake.define.STEPTAPE_DATA_SERVER={os.environ.get('STEPTAPE_DATA_SERVER', '')}"]
     done = pip("wheel", ROOT, "--no-deps", "--no-index", "--no-build-isolation", "--wheel-dir", folder,
                # Not -C, which the pip of Debian 12 does not know.
                *(each for setting in settings for each in ("--config-settings", setting)))
@@ -86,6 +87,18 @@ class Wheel(unittest.TestCase):
         self.assertIn(self.run_here(self.python, "-c", "import steptape; print(steptape.__version__)"),
                       version)
         self.assertRegex(self.run_here(tool, "inspect", "runs"), r"loss/train +3 +0\.\.2")
+
+    def test_brings_the_data_server_beside_the_tool(self):
+        server = os.path.join(self.environment, "bin", "steptape-data-server")
+        if os.environ.get("STEPTAPE_TOOL") and not os.environ.get("STEPTAPE_DATA_SERVER"):
+            self.skipTest("the build has no data server: nghttp2 was not found")
+        self.assertRegex(self.run_here(server, "--version"), r"^steptape-data-server \d+\.\d+\.\d+")
+        board = os.path.join(self.environment, "bin", "tensorboard")
+        with open(board, "w", encoding="utf-8") as script:
+            script.write('#!/bin/sh\necho "$TENSORBOARD_DATA_SERVER_BINARY $*"\n')
+        os.chmod(board, 0o755)
+        said = self.run_here(os.path.join(self.environment, "bin", "steptape"), "tensorboard", "--logdir", "runs")
+        self.assertEqual(said, f"{os.path.realpath(server)} --logdir runs\n")
 
     def test_reads_with_numpy_alone(self):
         printed = self.run_here(self.python, "-c", """
