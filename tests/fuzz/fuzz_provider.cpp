@@ -64,7 +64,8 @@ class SmallLog {
  private:
   int tags() const {
     int count = 0;
-    for (const auto& [name, run] : *store_->runs()) {
+    const std::shared_ptr<const server::LogStore::Runs> runs = store_->runs();
+    for (const auto& [name, run] : *runs) {
       run->forEachTag([&](const server::TagView& tag) { count += tag.size() == 4 ? 1 : 0; });
     }
     return count;

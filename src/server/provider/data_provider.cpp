@@ -136,7 +136,8 @@ CallStatus DataProvider::listPlugins(std::string_view request, std::unique_ptr<A
     return status;
   }
   std::set<std::string> plugins;
-  for (const auto& [name, run] : *store_.runs()) {
+  const std::shared_ptr<const LogStore::Runs> runs = store_.runs();
+  for (const auto& [name, run] : *runs) {
     run->forEachTag([&](const TagView& tag) {
       if (tag.dataClass() != event::DataClass::kUnknown && tag.size() > 0) {
         plugins.insert(base::replaceInvalidUtf8(tag.plugin()));

@@ -57,7 +57,8 @@ class LogStore {
   /// Waits for it, but not long: whoever reads much data first has to read that.
   void freshen();
 
-  /// Returns the runs by name, as of now. Those that are being read have the points so far.
+  /// Returns the runs by name, as of now; hold the result while you look at them. Those that are
+  /// being read have the points so far.
   std::shared_ptr<const Runs> runs() const;
 
   /// Returns the log directories, as text.

@@ -66,7 +66,8 @@ class LogStoreFixture : public ServedRunFixture {
 
   static Names runsOf(const LogStore& store) {
     Names names;
-    for (const auto& [name, run] : *store.runs()) {
+    const std::shared_ptr<const LogStore::Runs> all = store.runs();
+    for (const auto& [name, run] : *all) {
       names.push_back(name);
     }
     return names;
