@@ -4,13 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
+#include "steptape/ranks/testing.h"
 #include "steptape/steptape.h"
 
 #include "fuzz/fuzz_input.h"
@@ -31,9 +31,7 @@ constexpr std::string_view kCalls[] = {
 class SmallLog {
  public:
   SmallLog() {
-    std::string path = (std::filesystem::temp_directory_path() / "fuzz_provider.XXXXXX").string();
-    require(mkdtemp(path.data()) != nullptr, "there is a temporary folder");
-    folder_ = path;
+    const std::string path = folder_.path().string();
     ::setenv("STEPTAPE_BLACK_BOX", "off", /*overwrite=*/1);
     const std::vector<std::uint8_t> pixels{0, 85, 170, 255};
     SummaryWriter writer(path + "/run");
@@ -54,10 +52,7 @@ class SmallLog {
   }
   SmallLog(const SmallLog&) = delete;
   SmallLog& operator=(const SmallLog&) = delete;
-  ~SmallLog() {
-    store_.reset();
-    std::filesystem::remove_all(folder_);
-  }
+  ~SmallLog() = default;  // the store ends before its folder
 
   server::LogStore* store() { return store_.get(); }
 
@@ -71,7 +66,7 @@ class SmallLog {
     return count;
   }
 
-  std::filesystem::path folder_;
+  testing::TempDir folder_;
   std::unique_ptr<server::LogStore> store_;
 };
 

@@ -19,4 +19,9 @@ inline bool isMindSporeFileName(std::string_view name) {
          (name.size() < kLineage.size() || name.substr(name.size() - kLineage.size()) != kLineage);
 }
 
+/// Returns whether a file of this name is read as a file of its directory's run.
+inline bool isRunFileName(std::string_view name) {
+  return isEventFileName(name) || isMindSporeFileName(name);
+}
+
 }  // namespace steptape::detail::events

@@ -51,8 +51,7 @@ Listing list(const fs::path& directory, std::error_code* error) {
   for (const detail::base::DirectoryEntry& entry : entries) {
     if (entry.isDirectory) {
       (entry.isLink ? listing.links : listing.directories).push_back(directory / entry.name);
-    } else if (detail::events::isEventFileName(entry.name) ||
-               detail::events::isMindSporeFileName(entry.name)) {
+    } else if (detail::events::isRunFileName(entry.name)) {
       listing.files.push_back((directory / entry.name).string());
     }
   }

@@ -19,6 +19,10 @@ namespace {
 // Larger data is not decoded here; smaller data is decoded, to distinguish damage from a value.
 constexpr std::size_t kLargePayloadBytes = 4096;
 
+TagBatch::Kind kindOfPlugin(const std::string& plugin) {
+  return plugin == event::kScalarsPlugin ? TagBatch::Kind::kScalars : TagBatch::Kind::kOther;
+}
+
 const char* pluginOfField(events::WireKey data) {
   switch (data) {
     case events::kImageKey:
@@ -110,9 +114,27 @@ void TagBatch::settle(Kind settled) {
 /// The plugin decides the kind of later values, even if earlier ones have led to another guess.
 void TagBatch::setPlugin(const std::string& name) {
   plugin = name;
-  const Kind decided = name == event::kScalarsPlugin ? Kind::kScalars : Kind::kOther;
+  const Kind decided = kindOfPlugin(name);
   settle(decided);
   kind = decided;
+}
+
+void TagBatch::follow(const std::string& known) {
+  if (known.empty()) {
+    return;
+  }
+  plugin = known;
+  if (kind != kindOfPlugin(known)) {
+    kind = kindOfPlugin(known);
+    form = kNoForm;
+  }
+}
+
+bool TagBatch::agreesWith(const std::string& known) const {
+  if (known.empty() || kind == Kind::kUnknown) {
+    return true;
+  }
+  return lacksPlugin() ? kind == kindOfPlugin(known) : plugin == known;
 }
 
 EventMeaning SeriesBatch::add(std::string_view payload, ValueLocation where) {

@@ -41,7 +41,7 @@ struct OtherBatch {
 };
 
 /// The points of one tag in a stretch of a file.
-struct TagBatch {
+struct STEPTAPE_EXPORT TagBatch {
   /// The kind of the tag's first plugin, which may be named before the stretch, or after its first
   /// values. While the kind is unknown, numbers are added to both columns. A value that is not a
   /// number makes a tag without a plugin kOther.
@@ -51,6 +51,10 @@ struct TagBatch {
   void settle(Kind settled);
   /// Sets the first plugin of the tag. REQUIRES: lacksPlugin().
   void setPlugin(const std::string& name);
+  /// Takes the first plugin of the tag that earlier stretches have named: `known`. Empty: none.
+  void follow(const std::string& known);
+  /// Returns whether this has the kind and the plugin that follow() would set.
+  bool agreesWith(const std::string& known) const;
   /// Returns whether neither the stretch nor an earlier one has named the tag's plugin.
   bool lacksPlugin() const { return plugin.empty(); }
 

@@ -28,12 +28,6 @@ void noteErased(std::size_t index, std::size_t* firstNew) {
   }
 }
 
-/// REQUIRES: `series` has metadata.
-TagBatch::Kind kindOf(const TagSeries& series) {
-  return series.metadata.pluginName == event::kScalarsPlugin ? TagBatch::Kind::kScalars
-                                                             : TagBatch::Kind::kOther;
-}
-
 bool isGraph(const TagSeries& series) {
   return series.metadata.pluginName == kGraphsPlugin ||
          series.metadata.pluginName == kTaggedRunMetadataPlugin;
@@ -71,12 +65,7 @@ bool SeriesStore::agreesWith(const SeriesBatch& batch) const {
   const std::vector<TagBatch*>& tags = batch.touched();
   return std::all_of(tags.begin(), tags.end(), [&](const TagBatch* tag) {
     const auto series = tags_.find(tag->tag);
-    if (series == tags_.end() || series->second.metadata.pluginName.empty() ||
-        tag->kind == TagBatch::Kind::kUnknown) {
-      return true;
-    }
-    return tag->lacksPlugin() ? tag->kind == kindOf(series->second)
-                              : tag->plugin == series->second.metadata.pluginName;
+    return series == tags_.end() || tag->agreesWith(series->second.metadata.pluginName);
   });
 }
 
@@ -86,13 +75,7 @@ void SeriesStore::append(TagSeries* series, TagBatch* batch) {
   }
   series->isRounded = series->isRounded || batch->isRounded;
   const TagBatch::Kind batchKind = batch->kind;
-  if (!series->metadata.pluginName.empty()) {
-    batch->plugin = series->metadata.pluginName;
-    if (batch->kind != kindOf(*series)) {
-      batch->kind = kindOf(*series);
-      batch->form = TagBatch::kNoForm;
-    }
-  }
+  batch->follow(series->metadata.pluginName);
   // Numbers that are in both columns are kept in one of them.
   const bool isInBoth = batchKind == TagBatch::Kind::kUnknown;
   const bool wantsScalars = !isInBoth || batch->kind == TagBatch::Kind::kScalars;

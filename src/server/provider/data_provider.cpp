@@ -36,8 +36,6 @@ constexpr event::DataClass kBlobs = event::DataClass::kBlobSequence;
 template <typename Data>
 struct Chosen {
   std::shared_ptr<const ServedRun> run;
-  std::string runName;
-  std::string tag;
   std::vector<ValueLocation> values;
   Data* data;
 };
@@ -226,8 +224,7 @@ CallStatus DataProvider::readScalars(std::string_view request, std::unique_ptr<A
       bytes += data->size();
     } else {
       // Numbers of a plugin that declares them as scalars.
-      inFiles.push_back({series.run, series.runName, std::string(series.tag.name()),
-                         chooseValues(series.tag, question.points), data});
+      inFiles.push_back({series.run, chooseValues(series.tag, question.points), data});
     }
   });
   for (const Chosen<std::string>& chosen : inFiles) {
@@ -264,8 +261,7 @@ CallStatus DataProvider::readTensors(std::string_view request, std::unique_ptr<A
     auto* const entry = addTag(series.runName, series.tag.name(), &response);
     pb::TensorData* const data = entry->mutable_data();
     if (!series.tag.hasScalars()) {
-      inFiles.push_back({series.run, series.runName, std::string(series.tag.name()),
-                         chooseValues(series.tag, question.points), data});
+      inFiles.push_back({series.run, chooseValues(series.tag, question.points), data});
     }
   });
   std::size_t bytes = 0;

@@ -26,10 +26,6 @@ namespace {
 constexpr std::uint32_t kEvents = IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE |
                                   IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
 
-bool isOfRun(std::string_view name) {
-  return events::isEventFileName(name) || events::isMindSporeFileName(name);
-}
-
 bool isLink(const std::string& path) {
   struct stat status {};
   return ::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode);
@@ -186,7 +182,7 @@ void DirectoryWatch::readChanges(Changes* changes) {
 void DirectoryWatch::noteEntry(int watch, const std::string& name, std::uint32_t mask,
                                Changes* changes) {
   const std::vector<std::string> paths = directories_.at(watch);
-  if ((mask & IN_ISDIR) == 0 && isOfRun(name)) {
+  if ((mask & IN_ISDIR) == 0 && events::isRunFileName(name)) {
     changes->directories.insert(paths.begin(), paths.end());
     changes->structure = changes->structure || (mask & IN_MODIFY) == 0;
     return;

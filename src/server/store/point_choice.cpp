@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <numeric>
 
+#include "server/store/step_search.h"
+
 namespace steptape::detail::server {
 namespace {
 
@@ -93,16 +95,9 @@ std::vector<std::size_t> chooseEvenly(const TagView& tag, std::size_t most) {
     const double wanted = first + span * static_cast<double>(place) / static_cast<double>(most - 1);
     const std::size_t from = chosen.back() + 1;
     const std::size_t until = size - (most - place) + 1;  // leaves a point for each later place
-    std::size_t low = from;
-    for (std::size_t high = until; low < high;) {
-      const std::size_t middle = low + (high - low) / 2;
-      if (static_cast<double>(tag.step(middle)) < wanted) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    chosen.push_back(std::min(low, until - 1));
+    const std::size_t found = firstNotBefore(
+        from, until, [&](std::size_t i) { return static_cast<double>(tag.step(i)) < wanted; });
+    chosen.push_back(std::min(found, until - 1));
   }
   chosen.push_back(size - 1);
   return chosen;

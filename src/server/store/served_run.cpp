@@ -8,6 +8,7 @@
 #include "steptape/events/plugin_content.h"
 
 #include "base/utf8.h"
+#include "server/store/step_search.h"
 
 namespace steptape::detail::server {
 namespace {
@@ -77,16 +78,10 @@ const ValueLocation& TagView::value(std::size_t i) const {
 }
 
 std::optional<std::size_t> TagView::find(std::int64_t step) const {
-  std::size_t low = 0;
-  for (std::size_t high = size(); low < high;) {
-    const std::size_t middle = low + (high - low) / 2;
-    if (this->step(middle) < step) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low < size() && this->step(low) == step ? std::optional<std::size_t>(low) : std::nullopt;
+  const std::size_t found =
+      firstNotBefore(0, size(), [&](std::size_t i) { return this->step(i) < step; });
+  return found < size() && this->step(found) == step ? std::optional<std::size_t>(found)
+                                                     : std::nullopt;
 }
 
 double TagView::lastWallTime() const {

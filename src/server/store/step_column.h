@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "server/store/growing_column.h"
+#include "server/store/step_search.h"
 
 namespace steptape::detail::server {
 
@@ -69,16 +70,7 @@ class StepColumn {
 
   /// Returns the number of steps less than `step`.
   std::size_t countBefore(std::int64_t step) const {
-    std::size_t low = 0;
-    for (std::size_t high = size_; low < high;) {
-      const std::size_t middle = low + (high - low) / 2;
-      if ((*this)[middle] < step) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return low;
+    return firstNotBefore(0, size_, [&](std::size_t i) { return (*this)[i] < step; });
   }
 
  private:

@@ -50,10 +50,6 @@ void setMetadata(TagPoints* tag, event::SummaryMetadata metadata) {
   events::encodeMetadata(metadata, &tag->metadata);
 }
 
-TagBatch::Kind kindOf(const TagPoints& tag) {
-  return tag.isScalar() ? TagBatch::Kind::kScalars : TagBatch::Kind::kOther;
-}
-
 }  // namespace
 
 void TagMap::append(log::SeriesBatch* batch) {
@@ -72,13 +68,7 @@ void TagMap::append(TagPoints* tag, TagBatch* batch) {
     setMetadata(tag, *batch->metadata);
   }
   noteTimes(batch->scalars);
-  if (!tag->plugin.empty()) {
-    batch->plugin = tag->plugin;
-    if (batch->kind != kindOf(*tag)) {
-      batch->kind = kindOf(*tag);
-      batch->form = TagBatch::kNoForm;
-    }
-  }
+  batch->follow(tag->plugin);
   // Numbers of a tag of unknown kind are in both columns, and stay in both.
   if (batch->kind == TagBatch::Kind::kScalars) {
     tag->values.clear();
@@ -128,12 +118,7 @@ bool TagMap::agreesWith(const log::SeriesBatch& batch) const {
   const std::vector<TagBatch*>& tags = batch.touched();
   return std::all_of(tags.begin(), tags.end(), [&](const TagBatch* each) {
     const auto known = tags_.find(base::replaceInvalidUtf8(each->tag));
-    if (known == tags_.end() || known->second.plugin.empty() ||
-        each->kind == TagBatch::Kind::kUnknown) {
-      return true;
-    }
-    return each->lacksPlugin() ? each->kind == kindOf(known->second)
-                               : each->plugin == known->second.plugin;
+    return known == tags_.end() || each->agreesWith(known->second.plugin);
   });
 }
 
