@@ -2,8 +2,11 @@
 #include "base/process_stat.h"
 
 #include <cinttypes>
+#include <csignal>
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 
 #include "base/whole_file.h"
 
@@ -19,13 +22,32 @@ std::optional<ProcessStat> readProcessStat(const std::string& process) {
   ProcessStat stat;
   if (name == std::string::npos ||
       std::sscanf(text.c_str() + name + 1,
-                  " %c %" SCNd64
-                  " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %" SCNu64
-                  " %*s %" SCNd64,
-                  &stat.state, &stat.parent, &stat.start, &stat.residentPages) != 4) {
+                  " %c %" SCNd64 " %*s %*s %*s %*s %" SCNu64
+                  " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %" SCNu64 " %*s %" SCNd64,
+                  &stat.state, &stat.parent, &stat.flags, &stat.start, &stat.residentPages) != 5) {
     return std::nullopt;
   }
   return stat;
+}
+
+bool isDying(const std::string& process) {
+  const std::optional<ProcessStat> stat = readProcessStat(process);
+  if (!stat.has_value() || stat->hasEnded() || stat->isExiting()) {
+    return true;
+  }
+  std::string text;
+  if (!readWholeFile("/proc/" + process + "/status", text).ok()) {
+    return true;
+  }
+  constexpr unsigned long long kKill = 1ULL << (SIGKILL - 1);
+  for (const char* const field : {"\nSigPnd:", "\nShdPnd:"}) {
+    const std::size_t begin = text.find(field);
+    if (begin != std::string::npos &&
+        (std::strtoull(text.c_str() + begin + std::strlen(field), nullptr, 16) & kKill) != 0) {
+      return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace steptape::detail::base

@@ -11,6 +11,7 @@
 namespace steptape {
 namespace {
 
+using detail::base::isDying;
 using detail::base::readProcessStat;
 
 TEST(ProcessStat, TellsTheParentAndTheStart) {
@@ -32,10 +33,12 @@ TEST(ProcessStat, TellsThatAProcessIsStoppedOrHasEnded) {
   ASSERT_EQ(waitpid(child, &status, WUNTRACED), child);
   EXPECT_TRUE(readProcessStat(std::to_string(child))->isStopped());
   EXPECT_FALSE(readProcessStat(std::to_string(child))->hasEnded());
+  EXPECT_FALSE(isDying(std::to_string(child)));
   kill(child, SIGKILL);
   siginfo_t info;
   ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT), 0);
   EXPECT_TRUE(readProcessStat(std::to_string(child))->hasEnded());
+  EXPECT_TRUE(isDying(std::to_string(child)));
   waitpid(child, &status, 0);
   EXPECT_FALSE(readProcessStat(std::to_string(child)));
 }

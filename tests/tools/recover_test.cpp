@@ -73,6 +73,17 @@ TEST_F(RecoverCommand, KeepsWhatBelongsToAMissingDirectoryUntilItIsToldNotTo) {
   EXPECT_EQ(steptape("recover --all").out, "nothing to recover\n");
 }
 
+TEST_F(RecoverCommand, NamesProgramsThatStillRun) {
+  SummaryWriter writer(path("runs/a"));
+  const Outcome outcome = steptape("recover runs");
+  EXPECT_EQ(outcome.exitCode, 0);
+  EXPECT_THAT(
+      outcome.out,
+      MatchesRegex("process [0-9]+ on [^ ]+ \\(.*tools_test\\) still runs, and writes its values "
+                   "itself\n"));
+  EXPECT_THAT(steptape("recover runs --json").out, HasSubstr("\"living\": [\n{\"pid\": "));
+}
+
 TEST_F(RecoverCommand, WantsEitherPathsOrAll) {
   EXPECT_EQ(steptape("recover").exitCode, 2);
   EXPECT_EQ(steptape("recover --all runs").exitCode, 2);

@@ -191,10 +191,8 @@ bool BoxView::readBox(RingImage* image, Reading* reading) {
   seen = lookAtStamps();
   seen.paths.clear();
   if (!header_) {
-    std::string bytes;
     process::BoxHeader header;
-    if (!process::readBoxFile(name_, "log", process::BoxHeader::kBytes, &bytes).ok() ||
-        !process::decodeBoxHeader(bytes, "log", &header).ok()) {
+    if (!process::readBoxHeader(name_, "log", &header).ok()) {
       return true;  // no box yet, or none any more
     }
     header_ = header;

@@ -2,15 +2,20 @@
 #include "log/writer/recovery.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
+#include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/process_stat.h"
 #include "log/writer/dead_process.h"
 #include "log/writer/directory_place.h"
 #include "log/writer/process_recovery.h"
 #include "process/blackbox/box_file.h"
 #include "process/blackbox/box_folder.h"
+#include "process/blackbox/box_header.h"
 #include "process/blackbox/dead_state.h"
 #include "process/blackbox/process_box.h"
 #include "process/blackbox/rank_state.h"
@@ -63,6 +68,61 @@ void removeUnused(const process::BoxName& name) {
   }
 }
 
+/// Until when processes that are being killed are waited for.
+class Patience {
+ public:
+  /// Waits a little.
+  /// @return false if that has been long enough.
+  bool wait() {
+    if (std::chrono::steady_clock::now() >= end_) {
+      return false;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    return true;
+  }
+
+ private:
+  const std::chrono::steady_clock::time_point end_ =
+      std::chrono::steady_clock::now() + std::chrono::seconds(2);
+};
+
+/// Claims the box of a process that has died or is dying.
+/// @param report Gets a process that lives on, or takes too long to die.
+/// @return whether the box is claimed.
+bool claim(const process::BoxName& name, const DeadProcess& named, Patience* patience,
+           process::DeadBox* box, RecoveryReport* report) {
+  process::DeadBox::State state = box->claim(name);
+  process::BoxHeader header;
+  if (state != process::DeadBox::State::kLives ||
+      !process::readBoxHeader(name, "names", &header).ok()) {
+    return state == process::DeadBox::State::kDead;
+  }
+  bool isDying = false;
+  do {
+    state = box->claim(name);
+    if (state == process::DeadBox::State::kLives && !process::hasLivingProcess(name, header)) {
+      state = box->claim(name);  // it has ended just now, or another recovery has the box
+      return state == process::DeadBox::State::kDead;
+    }
+    if (state != process::DeadBox::State::kLives) {
+      return state == process::DeadBox::State::kDead;
+    }
+    isDying = process::isKnownToLive(header) && base::isDying(std::to_string(header.pid));
+  } while (isDying && patience->wait());
+  RecoveryReport::Process process;
+  process.pid = header.pid;
+  process.host = process::BoxHeader::textOf(header.host);
+  process.program = process::BoxHeader::textOf(header.program);
+  for (const auto& run : named.runs) {
+    process.directories.push_back(run.second.directory);
+  }
+  if (isDying) {
+    process.keep("it was killed, but has not ended yet; expected it to within two seconds");
+  }
+  (isDying ? report->processes : report->living).push_back(std::move(process));
+  return false;
+}
+
 }  // namespace
 
 RecoveryReport recoverRuns(const RecoveryOptions& options) {
@@ -71,6 +131,7 @@ RecoveryReport recoverRuns(const RecoveryOptions& options) {
   const DirectoryPlace wanted = isForAll ? DirectoryPlace() : placeOf(options.directory);
   const std::vector<process::BoxName> boxes = process::listBoxes(process::boxFolder());
   std::vector<process::BoxName> statesOnly;
+  Patience patience;
   for (const process::BoxName& name : boxes) {
     DeadProcess named;
     const bool isWithoutRun = namesNoRun(name, &named);
@@ -85,7 +146,7 @@ RecoveryReport recoverRuns(const RecoveryOptions& options) {
       continue;
     }
     process::DeadBox box;
-    if (box.claim(name) != process::DeadBox::State::kDead) {
+    if (!claim(name, named, &patience, &box, &report)) {
       continue;
     }
     DeadProcess process = DeadProcess::read(box);

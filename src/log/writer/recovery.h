@@ -24,7 +24,9 @@ struct RecoveryOptions {
 /// in order, and without changing the bytes that are there.
 ///
 /// A killed recovery does no harm: the next one continues. Boxes of living processes are not
-/// touched, nor those of other users and of other machines.
+/// touched, nor those of other users and of other machines. A process that was killed keeps its box
+/// until the kernel has freed its memory, and a launcher may return before that: it is waited for,
+/// two seconds in all.
 ///
 /// @throws std::bad_alloc
 /// @threads Thread-safe.

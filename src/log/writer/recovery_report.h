@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,7 +12,7 @@ namespace steptape::detail::log {
 
 /// What recoverRuns() has done.
 struct RecoveryReport {
-  /// One process that died.
+  /// One process that died, or lives.
   struct Process {
     std::uint64_t pid = 0;
     std::string program;
@@ -28,7 +30,23 @@ struct RecoveryReport {
       problems.push_back(std::move(problem));
     }
   };
-  std::vector<Process> processes;
+  std::vector<Process> processes;  ///< That died.
+  /// That were left alone because they live: only what tells which they are.
+  std::vector<Process> living;
+
+  /// Appends what another recovery has done. A living process may have runs in both places: it
+  /// comes once.
+  void add(RecoveryReport other) {
+    std::move(other.processes.begin(), other.processes.end(), std::back_inserter(processes));
+    for (Process& process : other.living) {
+      const auto isSame = [&](const Process& known) {
+        return known.pid == process.pid && known.host == process.host;
+      };
+      if (std::none_of(living.begin(), living.end(), isSame)) {
+        living.push_back(std::move(process));
+      }
+    }
+  }
 };
 
 }  // namespace steptape::detail::log

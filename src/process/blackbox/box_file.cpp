@@ -230,6 +230,12 @@ Status readBoxFile(const BoxName& box, const std::string& part, std::size_t most
   return result;
 }
 
+Status readBoxHeader(const BoxName& box, const std::string& part, BoxHeader* header) {
+  std::string bytes;
+  const Status status = readBoxFile(box, part, BoxHeader::kBytes, &bytes);
+  return status.ok() ? decodeBoxHeader(bytes, part, header) : status;
+}
+
 bool hasBoxFile(const BoxName& box, const std::string& part) {
   return ::access(box.pathOf(part).c_str(), F_OK) == 0;
 }

@@ -112,6 +112,10 @@ STEPTAPE_EXPORT ssize_t readBytesAt(int descriptor, std::uint64_t offset, char* 
 STEPTAPE_EXPORT Status readBoxFile(const BoxName& box, const std::string& part, std::size_t most,
                                    std::string* bytes);
 
+/// Reads the header of the file `part` alone. Like readBoxFile().
+STEPTAPE_EXPORT Status readBoxHeader(const BoxName& box, const std::string& part,
+                                     BoxHeader* header);
+
 /// Returns whether a box has the file `part`.
 STEPTAPE_EXPORT bool hasBoxFile(const BoxName& box, const std::string& part);
 

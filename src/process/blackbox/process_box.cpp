@@ -154,6 +154,9 @@ DeadBox::State DeadBox::claim(const BoxName& name) {
   if (isOfThisProcess(name)) {
     return State::kLives;
   }
+  if (descriptor_ >= 0) {
+    ::close(descriptor_);
+  }
   const std::string path = name.pathOf(kId);
   descriptor_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   struct stat status {};

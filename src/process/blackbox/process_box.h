@@ -76,7 +76,7 @@ class STEPTAPE_EXPORT DeadBox {
   DeadBox(const DeadBox&) = delete;
   DeadBox& operator=(const DeadBox&) = delete;
 
-  /// Claims the box if its process has died.
+  /// Claims the box if its process has died. May be called again after kLives.
   State claim(const BoxName& name);
 
   const BoxName& name() const { return name_; }

@@ -40,10 +40,7 @@ RecoveryReport recoverAll(const RecoverArguments& arguments, std::vector<std::st
     jobs = withJob(jobs, path);
   }
   RecoveryReport report = JobSource(jobs).recover(arguments.discardMissing, problems);
-  for (RecoveryReport::Process& process :
-       recoverBelow(jobs.paths, arguments.discardMissing).processes) {
-    report.processes.push_back(std::move(process));
-  }
+  report.add(recoverBelow(jobs.paths, arguments.discardMissing));
   return report;
 }
 

@@ -66,8 +66,11 @@ std::string encode(const HostAnswer& answer) {
   for (const std::string& problem : answer.problems) {
     message.add_problems(problem);
   }
-  for (const RecoveredProcess& process : answer.recovered) {
+  for (const RecoveredProcess& process : answer.recovery.processes) {
     encodeProcess(process, message.add_recovered());
+  }
+  for (const RecoveredProcess& process : answer.recovery.living) {
+    encodeProcess(process, message.add_living());
   }
   for (const RankView& view : answer.views) {
     std::string bytes;
@@ -133,9 +136,7 @@ steptape::detail::log::RecoveryReport recoverBelow(const std::vector<std::string
   steptape::detail::log::RecoveryReport report;
   for (const std::string& directory : directories) {
     options.directory = directory;
-    for (RecoveredProcess& process : recoverRuns(options).processes) {
-      report.processes.push_back(std::move(process));
-    }
+    report.add(recoverRuns(options));
   }
   return report;
 }
@@ -151,8 +152,7 @@ HostAnswer answerHere(const HostQuery& query) {
   selection.directories = query.directories;
   answer.views = readViews(selection, &answer.problems);
   if (query.recovers) {
-    answer.recovered =
-        recoverBelow(directoriesOf(query, answer.views), query.discardsMissing).processes;
+    answer.recovery = recoverBelow(directoriesOf(query, answer.views), query.discardsMissing);
     answer.views.clear();
   }
   return answer;
@@ -185,7 +185,10 @@ HostAnswer decodeAnswer(const std::string& output) {
   answer.memory = {message.oom_kills(), message.cgroup_limit(), message.host()};
   answer.problems.assign(message.problems().begin(), message.problems().end());
   for (const wire::RecoveredProcess& process : message.recovered()) {
-    answer.recovered.push_back(decodeProcess(process));
+    answer.recovery.processes.push_back(decodeProcess(process));
+  }
+  for (const wire::RecoveredProcess& process : message.living()) {
+    answer.recovery.living.push_back(decodeProcess(process));
   }
   for (const wire::HostState& state : message.states()) {
     RankView view;

@@ -18,7 +18,7 @@ struct HostAnswer {
   double now = 0;  ///< By its clock.
   std::vector<std::string> problems;
   /// What was brought back, if the query recovers; then there are no views.
-  std::vector<steptape::detail::log::RecoveryReport::Process> recovered;
+  steptape::detail::log::RecoveryReport recovery;
 };
 
 /// Recovers the runs of this machine's dead processes in these directories and below them.

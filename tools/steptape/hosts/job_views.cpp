@@ -164,8 +164,7 @@ steptape::detail::log::RecoveryReport JobSource::recover(bool discardsMissing,
   }
   steptape::detail::log::RecoveryReport report;
   for (HostAnswer& answer : answers) {
-    std::move(answer.recovered.begin(), answer.recovered.end(),
-              std::back_inserter(report.processes));
+    report.add(std::move(answer.recovery));
   }
   return report;
 }

@@ -23,6 +23,15 @@ std::vector<std::string> textsOf(const std::vector<std::string>& texts) {
   return strings;
 }
 
+JsonObject identityOf(const RecoveryReport::Process& process) {
+  JsonObject object;
+  object.add("pid", jsonInteger(process.pid))
+      .add("host", jsonString(process.host))
+      .add("program", jsonString(process.program))
+      .add("runs", jsonArray(textsOf(process.directories)));
+  return object;
+}
+
 }  // namespace
 
 std::string recoveryText(const RecoveryReport& report, const Terminal& terminal) {
@@ -45,17 +54,18 @@ std::string recoveryText(const RecoveryReport& report, const Terminal& terminal)
       text += "  kept for another try\n";
     }
   }
+  for (const RecoveryReport::Process& process : report.living) {
+    text +=
+        fmt::format("process {} on {} ({}) still runs, and writes its values itself\n", process.pid,
+                    shown(process.host, terminal), shown(process.program, terminal));
+  }
   return text;
 }
 
 std::string recoveryJson(const RecoveryReport& report) {
   std::vector<std::string> processes;
   for (const RecoveryReport::Process& process : report.processes) {
-    processes.push_back(JsonObject()
-                            .add("pid", jsonInteger(process.pid))
-                            .add("host", jsonString(process.host))
-                            .add("program", jsonString(process.program))
-                            .add("runs", jsonArray(textsOf(process.directories)))
+    processes.push_back(identityOf(process)
                             .add("values_recovered", jsonInteger(process.values))
                             .add("values_lost", jsonInteger(process.unreadableValues))
                             .add("files", jsonArray(textsOf(process.files)))
@@ -63,7 +73,14 @@ std::string recoveryJson(const RecoveryReport& report) {
                             .add("kept", jsonBool(process.isKept))
                             .toString());
   }
-  return JsonObject().add("processes", jsonArray(processes)).toString();
+  std::vector<std::string> living;
+  for (const RecoveryReport::Process& process : report.living) {
+    living.push_back(identityOf(process).toString());
+  }
+  return JsonObject()
+      .add("processes", jsonArray(processes))
+      .add("living", jsonArray(living))
+      .toString();
 }
 
 bool hasProblem(const RecoveryReport& report) {
