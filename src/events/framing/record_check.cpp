@@ -18,7 +18,7 @@ RecordLengthFunction fastestRecordLength() {
     return &recordLengthSse42;
   }
 #elif defined(__aarch64__)
-  if (hardwareCrc32c().extend != nullptr) {
+  if (base::hardwareCrc32c().extend != nullptr) {
     return &recordLengthArm64;
   }
 #endif

@@ -9,7 +9,7 @@ namespace steptape::detail::events {
 
 std::uint64_t recordLengthArm64(const char* record, std::size_t size, KnownLength* known) {
   const auto extend = [](std::uint32_t crc, const char* data, std::size_t bytes) {
-    return extendInterleaved<Arm64>(crc, data, bytes);
+    return base::extendInterleaved<base::Arm64>(crc, data, bytes);
   };
   return checkRecord(extend, record, size, known);
 }
