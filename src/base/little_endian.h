@@ -10,6 +10,7 @@ namespace steptape::detail::base {
 // Assembling bytes one by one has the same meaning, but GCC 12 does not always optimize it.
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+inline constexpr bool kIsLittleEndian = true;
 inline std::uint32_t toLittleEndian(std::uint32_t value) {
   return value;
 }
@@ -17,6 +18,7 @@ inline std::uint64_t toLittleEndian(std::uint64_t value) {
   return value;
 }
 #else
+inline constexpr bool kIsLittleEndian = false;
 inline std::uint32_t toLittleEndian(std::uint32_t value) {
   return __builtin_bswap32(value);
 }

@@ -82,7 +82,7 @@ void tryCall(std::size_t call, const std::string& request) {
     return;
   }
   constexpr int kMostMessages = 2;  // a message and the end, as no value here has several parts
-  std::string message;
+  server::Message message;
   int messages = 0;
   while (answer->next(&message, &status)) {
     require(++messages < kMostMessages, "an answer ends");

@@ -25,7 +25,7 @@ CallStatus statusOf(StatusCode code, const char* message) noexcept {
 
 }  // namespace
 
-bool GrpcCall::makeMessage(Service* service, std::string* message, CallStatus* status) {
+bool GrpcCall::makeMessage(Service* service, Message* message, CallStatus* status) {
   if (answer_ == nullptr) {
     *status = service->call(method_, std::string_view(body_).substr(kMessagePrefixBytes), &answer_);
     body_ = std::string();
@@ -33,11 +33,10 @@ bool GrpcCall::makeMessage(Service* service, std::string* message, CallStatus* s
       return false;
     }
   }
-  message->assign(kMessagePrefixBytes, '\0');
   if (!answer_->next(message, status)) {
     return false;
   }
-  const std::size_t size = message->size() - kMessagePrefixBytes;
+  const std::size_t size = message->size();
   if (size > kMaxAnswerBytes) {
     *status = {StatusCode::kResourceExhausted,
                "answer to " + method_ + ": " +
@@ -47,7 +46,7 @@ bool GrpcCall::makeMessage(Service* service, std::string* message, CallStatus* s
                                          "or points at a time")};
     return false;
   }
-  setMessagePrefix(message);
+  message->prepend(messagePrefix(size));
   return true;
 }
 
@@ -58,7 +57,7 @@ void GrpcCall::work(Service* service) noexcept {
     hasBegun_ = true;
     isCanceled = isCanceled_;
   }
-  std::string message;
+  Message message;
   CallStatus status;
   bool hasMessage = false;
   if (!isCanceled) {
@@ -94,7 +93,7 @@ bool GrpcCall::claim() {
   return isFree;
 }
 
-GrpcCall::Outcome GrpcCall::take(std::string* message, CallStatus* status) {
+GrpcCall::Outcome GrpcCall::take(Message* message, CallStatus* status) {
   const base::MutexLock lock(mutex_);
   if (hasMessage_) {
     *message = std::exchange(message_, {});
@@ -109,10 +108,10 @@ GrpcCall::Outcome GrpcCall::take(std::string* message, CallStatus* status) {
 }
 
 GrpcCall::Rest GrpcCall::cancel() {
-  std::string unused;  // freed without the lock
+  Message unused;  // freed without the lock
   const base::MutexLock lock(mutex_);
   isCanceled_ = true;
-  unused.swap(message_);
+  std::swap(unused, message_);
   hasMessage_ = false;
   if (hasEnded_) {
     return Rest::kNothing;

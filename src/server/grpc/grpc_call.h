@@ -35,7 +35,7 @@ class GrpcCall {
   /// Takes what there is. Before the end come all messages.
   /// @param message With its prefix.
   /// @threads The I/O thread.
-  Outcome take(std::string* message, CallStatus* status);
+  Outcome take(Message* message, CallStatus* status);
 
   enum class Rest { kNothing, kUnbegun, kAnswer };
   /// Forgets the call, which nobody waits for any more.
@@ -46,7 +46,7 @@ class GrpcCall {
 
  private:
   /// @return false at the end.
-  bool makeMessage(Service* service, std::string* message, CallStatus* status);
+  bool makeMessage(Service* service, Message* message, CallStatus* status);
 
   const Http2StreamId id_;
   const std::string method_;
@@ -61,7 +61,7 @@ class GrpcCall {
   bool isCanceled_ STEPTAPE_GUARDED_BY(mutex_) = false;
   bool hasMessage_ STEPTAPE_GUARDED_BY(mutex_) = false;
   bool hasEnded_ STEPTAPE_GUARDED_BY(mutex_) = false;
-  std::string message_ STEPTAPE_GUARDED_BY(mutex_);
+  Message message_ STEPTAPE_GUARDED_BY(mutex_);
   CallStatus status_ STEPTAPE_GUARDED_BY(mutex_);
 };
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/grpc/grpc_exchange.h"
 
-#include <algorithm>
-#include <cstring>
 #include <new>
 #include <string>
 #include <string_view>
@@ -77,8 +75,8 @@ class CallExchange : public Http2Exchange {
 
   const std::shared_ptr<GrpcCall> call_;
   CallQueue* const queue_;
-  std::string message_;
-  std::size_t sent_ = 0;  ///< Of it.
+  Message message_;           ///< What is left of the current one.
+  std::size_t halfSize_ = 0;  ///< Of the current one when it was whole.
   bool hasEnded_ = false;
   CallStatus status_;
 };
@@ -111,7 +109,7 @@ bool CallExchange::advance() {
       hasEnded_ = true;
       return false;
     case GrpcCall::Outcome::kMessage:
-      sent_ = 0;
+      halfSize_ = message_.size() / 2;
       return true;
   }
   return false;
@@ -132,21 +130,16 @@ bool CallExchange::head(Http2Head* head) {
 Http2Read CallExchange::read(char* out, std::size_t size) {
   std::size_t copied = 0;
   while (copied < size) {
-    if (sent_ == message_.size()) {
-      message_ = std::string();
-      sent_ = 0;
+    if (message_.size() == 0) {
       continueCall();
       if (!advance()) {
         break;
       }
     }
-    const std::size_t count = std::min(size - copied, message_.size() - sent_);
-    std::memcpy(out + copied, message_.data() + sent_, count);
-    copied += count;
     // The next message is made while the second half of this one is sent.
-    const bool wasFirstHalf = sent_ < message_.size() / 2;
-    sent_ += count;
-    if (wasFirstHalf && sent_ >= message_.size() / 2) {
+    const bool wasFirstHalf = message_.size() > halfSize_;
+    copied += message_.take(out + copied, size - copied);
+    if (wasFirstHalf && message_.size() <= halfSize_) {
       continueCall();
     }
   }

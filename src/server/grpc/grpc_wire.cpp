@@ -15,12 +15,12 @@ constexpr std::size_t kMaxStatusMessageBytes = 2'000;
 
 }  // namespace
 
-void setMessagePrefix(std::string* framed) {
-  const std::uint64_t size = framed->size() - kMessagePrefixBytes;
-  (*framed)[0] = 0;  // not compressed
+std::string messagePrefix(std::size_t size) {
+  std::string prefix(kMessagePrefixBytes, '\0');  // the first: not compressed
   for (std::size_t i = 1; i < kMessagePrefixBytes; ++i) {
-    (*framed)[i] = static_cast<char>(size >> (8 * (kMessagePrefixBytes - 1 - i)));
+    prefix[i] = static_cast<char>(std::uint64_t{size} >> (8 * (kMessagePrefixBytes - 1 - i)));
   }
+  return prefix;
 }
 
 CallStatus messageOf(std::string_view body, std::string_view* message) {

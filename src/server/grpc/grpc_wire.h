@@ -17,9 +17,8 @@ constexpr std::size_t kMessagePrefixBytes = 5;
 /// What TensorBoard's client accepts.
 constexpr std::size_t kMaxAnswerBytes = 256 << 20;
 
-/// Writes the prefix of the message that follows it in `framed`. REQUIRES: at least
-/// kMessagePrefixBytes, at most 4 GiB after them.
-void setMessagePrefix(std::string* framed);
+/// Returns the prefix of a message of `size` bytes. REQUIRES: less than 4 GiB.
+std::string messagePrefix(std::size_t size);
 
 /// Finds the one message in the body of a request.
 /// @param message Refers to `body`.

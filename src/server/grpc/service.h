@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "server/grpc/message.h"
+
 namespace steptape::detail::server {
 
 /// gRPC's status codes that a service answers with.
@@ -36,12 +38,13 @@ class Answer {
   /// Called by a worker thread, after the last message or when the client gave up.
   virtual ~Answer() = default;
 
-  /// Appends the next message's bytes to `message`, whose content must stay.
+  /// Makes the next message.
   ///
+  /// @param message Empty.
   /// @return false at the end; `status` is then set.
   /// @throws What Service::call() throws.
   /// @threads Called by worker threads, one at a time.
-  virtual bool next(std::string* message, CallStatus* status) = 0;
+  virtual bool next(Message* message, CallStatus* status) = 0;
 };
 
 /// What a gRPC server serves.

@@ -15,7 +15,7 @@ class BlobParts final : public Answer {
  public:
   explicit BlobParts(std::string blob) : blob_(std::move(blob)) {}
 
-  bool next(std::string* message, CallStatus* status) override {
+  bool next(Message* message, CallStatus* status) override {
     if (taken_ == blob_.size()) {
       *status = CallStatus();
       return false;
@@ -23,7 +23,7 @@ class BlobParts final : public Answer {
     wire::provider::ReadBlobResponse response;
     response.set_data(blob_.substr(taken_, kBlobPart));
     taken_ += response.data().size();
-    response.AppendToString(message);
+    message->append(response.SerializeAsString());
     return true;
   }
 

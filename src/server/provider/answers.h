@@ -23,12 +23,12 @@ class OneMessage final : public Answer {
  public:
   explicit OneMessage(Response response) : response_(std::move(response)) {}
 
-  bool next(std::string* message, CallStatus* status) override {
+  bool next(Message* message, CallStatus* status) override {
     *status = CallStatus();
     if (std::exchange(isTaken_, true)) {
       return false;
     }
-    response_.AppendToString(message);
+    message->append(response_.SerializeAsString());
     response_ = Response();
     return true;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/provider/scalar_data.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -62,6 +63,16 @@ class BlockWriter {
     base::storeLittleEndian32(end_, bits);
     end_ += sizeof bits;
   }
+  /// Appends all numbers of an array.
+  template <typename T>
+  void add(const T* numbers, std::size_t count) {
+    if (base::kIsLittleEndian) {
+      flush();
+      out_.append(reinterpret_cast<const char*>(numbers), count * sizeof(T));
+    } else {
+      std::for_each(numbers, numbers + count, [this](T number) { add(number); });
+    }
+  }
 
  private:
   void makeRoom() {
@@ -75,7 +86,7 @@ class BlockWriter {
   }
 
   std::string& out_;
-  std::array<char, 4096> block_{};
+  std::array<char, 4096> block_;
   char* end_ = block_.data();
 };
 
@@ -89,24 +100,27 @@ class Points {
   std::size_t count() const { return count_; }
   template <typename Use>
   void forEachStep(const Use& use) const {
-    if (isChosen_) {
-      forEachIndex([&](std::size_t i) { use(series_.step(i)); });
-    } else {
+    for (const std::size_t i : chosen_) {
+      use(series_.step(i));
+    }
+    if (!isChosen_) {
       series_.steps().forEach(count_, use);
     }
   }
-  template <typename Use>
-  void forEachIndex(const Use& use) const {
-    for (const std::size_t i : chosen_) {
-      use(i);
-    }
-    for (std::size_t i = 0; !isChosen_ && i < count_; ++i) {
-      use(i);
-    }
-  }
-  const ScalarSeries& series() const { return series_; }
+  void addWallTimes(BlockWriter* writer) const { addNumbers(writer, series_.wallTimes()); }
+  void addValues(BlockWriter* writer) const { addNumbers(writer, series_.values()); }
 
  private:
+  template <typename T>
+  void addNumbers(BlockWriter* writer, const T* numbers) const {
+    for (const std::size_t i : chosen_) {
+      writer->add(numbers[i]);
+    }
+    if (!isChosen_ && count_ > 0) {
+      writer->add(numbers, count_);
+    }
+  }
+
   const ScalarSeries& series_;
   std::size_t count_;
   std::vector<std::size_t> chosen_;
@@ -140,31 +154,28 @@ std::vector<Points> pointsOf(const TagView& tag, std::size_t most) {
 std::string encodeScalarData(const TagView& tag, std::size_t most) {
   const std::vector<Points> parts = pointsOf(tag, most);
   std::size_t count = 0;
-  std::size_t stepBytes = 0;
-  for (const Points& points : parts) {
-    count += points.count();
-    points.forEachStep([&](std::int64_t step) {
-      stepBytes += events::varintBytes(static_cast<std::uint64_t>(step));
-    });
+  std::string steps;
+  {
+    BlockWriter writer(&steps);
+    for (const Points& points : parts) {
+      count += points.count();
+      points.forEachStep(
+          [&](std::int64_t step) { writer.addVarint(static_cast<std::uint64_t>(step)); });
+    }
   }
   std::string out;
   constexpr std::size_t kKeys = 3 * (1 + events::kMaxVarint);
-  out.reserve(stepBytes + count * (sizeof(double) + sizeof(float)) + kKeys);
-  beginField(&out, kStep, stepBytes);
-  for (const Points& points : parts) {
-    BlockWriter writer(&out);
-    points.forEachStep(
-        [&](std::int64_t step) { writer.addVarint(static_cast<std::uint64_t>(step)); });
-  }
+  out.reserve(steps.size() + count * (sizeof(double) + sizeof(float)) + kKeys);
+  events::appendBytesField(&out, kStep, steps);
   beginField(&out, kWallTime, count * sizeof(double));
   for (const Points& points : parts) {
     BlockWriter writer(&out);
-    points.forEachIndex([&](std::size_t i) { writer.add(points.series().wallTime(i)); });
+    points.addWallTimes(&writer);
   }
   beginField(&out, kValue, count * sizeof(float));
   for (const Points& points : parts) {
     BlockWriter writer(&out);
-    points.forEachIndex([&](std::size_t i) { writer.add(points.series().value(i)); });
+    points.addValues(&writer);
   }
   return out;
 }
@@ -176,7 +187,7 @@ std::string* ScalarsAnswer::add(std::string_view run, std::string_view tag) {
   return &runs_.back().tags.emplace_back(Tag{std::string(tag), {}}).data;
 }
 
-bool ScalarsAnswer::next(std::string* message, CallStatus* status) {
+bool ScalarsAnswer::next(Message* message, CallStatus* status) {
   *status = CallStatus();
   if (std::exchange(isTaken_, true)) {
     return false;
@@ -184,25 +195,20 @@ bool ScalarsAnswer::next(std::string* message, CallStatus* status) {
   const auto bytesOf = [](const Tag& tag) {
     return fieldBytes(tag.name.size()) + fieldBytes(tag.data.size());
   };
-  std::vector<std::size_t> runBytes;
-  std::size_t all = 0;
-  for (const Run& run : runs_) {
+  for (Run& run : runs_) {
     std::size_t bytes = fieldBytes(run.name.size());
     for (const Tag& tag : run.tags) {
       bytes += fieldBytes(bytesOf(tag));
     }
-    runBytes.push_back(bytes);
-    all += fieldBytes(bytes);
-  }
-  message->reserve(message->size() + all);
-  auto bytes = runBytes.begin();
-  for (const Run& run : runs_) {
-    beginField(message, kRuns, *bytes++);
-    events::appendBytesField(message, kRunName, run.name);
-    for (const Tag& tag : run.tags) {
-      beginField(message, kTags, bytesOf(tag));
-      events::appendBytesField(message, kTagName, tag.name);
-      events::appendBytesField(message, kData, tag.data);
+    std::string head;
+    beginField(&head, kRuns, bytes);
+    events::appendBytesField(&head, kRunName, run.name);
+    for (Tag& tag : run.tags) {
+      beginField(&head, kTags, bytesOf(tag));
+      events::appendBytesField(&head, kTagName, tag.name);
+      beginField(&head, kData, tag.data.size());
+      message->append(std::exchange(head, {}));
+      message->append(std::move(tag.data));
     }
   }
   runs_.clear();

@@ -23,6 +23,8 @@ class GrowingColumn {
   /// Returns the memory in use, with room for later numbers.
   std::size_t bytes() const { return capacity_ * sizeof(T); }
   const T& operator[](std::size_t i) const { return data_.get()[i]; }
+  /// Returns the numbers one after the other; null if there were never any.
+  const T* data() const { return data_.get(); }
   const T& back() const { return data_.get()[size_ - 1]; }
 
   /// @throws std::bad_alloc

@@ -28,6 +28,9 @@ class ScalarSeries {
   const StepColumn& steps() const { return steps_; }
   double wallTime(std::size_t i) const { return wallTimes_[i]; }
   float value(std::size_t i) const { return values_[i]; }
+  /// Return size() numbers, one after the other.
+  const double* wallTimes() const { return wallTimes_.data(); }
+  const float* values() const { return values_.data(); }
   std::size_t countBefore(std::int64_t step) const { return steps_.countBefore(step); }
 
   /// Returns the largest time. REQUIRES: there is a point.
@@ -36,7 +39,7 @@ class ScalarSeries {
     if (timesAscend_) {
       return wallTimes_.back();
     }
-    return *std::max_element(&wallTimes_[0], &wallTimes_[0] + size());
+    return *std::max_element(wallTimes(), wallTimes() + size());
   }
 
   /// Appends points. Leaves out those whose time is NaN, which no page can show.

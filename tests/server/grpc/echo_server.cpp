@@ -24,7 +24,7 @@ class OneMessage : public Answer {
  public:
   explicit OneMessage(std::string message) : message_(std::move(message)) {}
 
-  bool next(std::string* message, CallStatus* /*status*/) override {
+  bool next(Message* message, CallStatus* /*status*/) override {
     if (isDone_) {
       return false;
     }
@@ -48,13 +48,13 @@ class Blob : public Answer {
 
   static inline std::atomic<int> alive{0};
 
-  bool next(std::string* message, CallStatus* status) override {
+  bool next(Message* message, CallStatus* status) override {
     if (left_ == 0) {
       *status = end_;
       return false;
     }
     const std::size_t size = std::min(left_, kChunkBytes);
-    message->append(size, 'x');
+    message->append(std::string(size, 'x'));
     left_ -= size;
     return true;
   }

@@ -22,13 +22,13 @@ using Rest = GrpcCall::Rest;
 /// Answers with what a function appends; counts its objects.
 class FunctionAnswer : public Answer {
  public:
-  using Next = std::function<bool(std::string*, CallStatus*)>;
+  using Next = std::function<bool(Message*, CallStatus*)>;
   FunctionAnswer(Next next, int* alive) : next_(std::move(next)), alive_(alive) { ++*alive_; }
   FunctionAnswer(const FunctionAnswer&) = delete;
   FunctionAnswer& operator=(const FunctionAnswer&) = delete;
   ~FunctionAnswer() override { --*alive_; }
 
-  bool next(std::string* message, CallStatus* status) override { return next_(message, status); }
+  bool next(Message* message, CallStatus* status) override { return next_(message, status); }
 
  private:
   const Next next_;
@@ -52,7 +52,7 @@ class FunctionService : public Service {
   }
 
   CallStatus status;
-  FunctionAnswer::Next next = [](std::string*, CallStatus*) { return false; };
+  FunctionAnswer::Next next = [](Message*, CallStatus*) { return false; };
   std::function<void()> before;
   int calls = 0;
   int answers = 0;  ///< Alive.
@@ -62,7 +62,7 @@ class FunctionService : public Service {
 
 /// Answers with "1", "2", ... "count".
 FunctionAnswer::Next counting(int count) {
-  return [count, at = 0](std::string* message, CallStatus* /*status*/) mutable {
+  return [count, at = 0](Message* message, CallStatus* /*status*/) mutable {
     if (at == count) {
       return false;
     }
@@ -72,10 +72,7 @@ FunctionAnswer::Next counting(int count) {
 }
 
 std::string body(const std::string& message) {
-  std::string text(kMessagePrefixBytes, '\0');
-  text += message;
-  setMessagePrefix(&text);
-  return text;
+  return messagePrefix(message.size()) + message;
 }
 
 class GrpcCallTest : public ::testing::Test {
@@ -86,7 +83,13 @@ class GrpcCallTest : public ::testing::Test {
       call_.work(&service_);
     }
   }
-  Outcome take() { return call_.take(&message_, &status_); }
+  Outcome take() {
+    Message message;
+    const Outcome outcome = call_.take(&message, &status_);
+    message_.resize(message.size());
+    message.take(message_.data(), message_.size());
+    return outcome;
+  }
   /// Works until the end. @return its status.
   CallStatus end() {
     Outcome outcome = Outcome::kNothing;
@@ -145,7 +148,7 @@ TEST_F(GrpcCallTest, EndsWithTheStatusOfTheService) {
 }
 
 TEST_F(GrpcCallTest, EndsWithTheStatusOfTheAnswer) {
-  service_.next = [](std::string*, CallStatus* status) {
+  service_.next = [](Message*, CallStatus* status) {
     *status = {StatusCode::kUnavailable, "file is gone"};
     return false;
   };
@@ -165,7 +168,7 @@ TEST_F(GrpcCallTest, EndsWithResourceExhaustedWithoutMemory) {
 }
 
 TEST_F(GrpcCallTest, EndsIfAnAnswerThrowsInTheMiddle) {
-  service_.next = [at = 0](std::string* message, CallStatus* /*status*/) mutable {
+  service_.next = [at = 0](Message* message, CallStatus* /*status*/) mutable {
     if (at++ > 0) {
       throw std::bad_alloc();
     }
@@ -197,7 +200,7 @@ TEST_F(GrpcCallTest, LetsAWorkerDestroyTheAnswerOfACanceledCall) {
 }
 
 TEST_F(GrpcCallTest, DestroysTheAnswerIfItIsCanceledDuringTheWork) {
-  service_.next = [this](std::string* message, CallStatus* /*status*/) {
+  service_.next = [this](Message* message, CallStatus* /*status*/) {
     EXPECT_EQ(call_.cancel(), Rest::kNothing);
     message->append("late");
     return true;

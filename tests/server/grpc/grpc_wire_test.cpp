@@ -12,10 +12,7 @@ namespace {
 using ::testing::EndsWith;
 
 std::string framed(const std::string& message) {
-  std::string text(kMessagePrefixBytes, '\0');
-  text += message;
-  setMessagePrefix(&text);
-  return text;
+  return messagePrefix(message.size()) + message;
 }
 
 TEST(MessagePrefix, IsTheSizeBigEndian) {

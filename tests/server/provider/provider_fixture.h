@@ -55,8 +55,9 @@ class ProviderFixture : public LogStoreFixture {
       return status;
     }
     EXPECT_NE(answer, nullptr) << name;
-    for (std::string message; answer != nullptr && answer->next(&message, &status);) {
-      messages->push_back(std::exchange(message, {}));
+    for (Message message; answer != nullptr && answer->next(&message, &status);) {
+      std::string& bytes = messages->emplace_back(message.size(), '\0');
+      message.take(bytes.data(), bytes.size());
     }
     return status;
   }
