@@ -19,6 +19,7 @@ readonly sysroot=$root/build/sysroot/aarch64
 readonly programs=(
   base_test tfrecord_test event_test summary_test reader_test run_reader_test writer_test exporter_test
   checker_test trace_test span_test comm_test distributed_test profile_test testing_test
+  server_store_test server_provider_test http2_test grpc_test
 )
 readonly libraries=(
   libc6-dev libstdc++-12-dev libprotobuf-dev zlib1g-dev nlohmann-json3-dev libcli11-dev libfmt-dev
@@ -62,7 +63,7 @@ if ((${#missing[@]})); then install_packages "${missing[@]}" || die "cross compi
 [[ -f $sysroot/complete ]] || fill_sysroot || die "libraries for AArch64: could not be fetched, see above; delete build/sysroot and run again"
 
 CXX=aarch64-linux-gnu-g++ configure aarch64
-build aarch64 steptape "${programs[@]}"
+build aarch64 steptape steptape_data_server "${programs[@]}"
 names=$(IFS='|' && echo "${programs[*]}")
 # The caller's -R overrides this one.
 ctest --preset aarch64 --parallel "$(nproc)" --tests-regex "^($names)\\." "$@"

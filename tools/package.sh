@@ -70,7 +70,9 @@ build_static_tool() {
 mkdir -p "$package_folder"
 if ((with_deb)); then build_deb; fi
 if ((with_static)); then build_static_tool; fi
-mapfile -t made < <(compgen -G "$package_folder/*.deb"; compgen -G "$package_folder/*.tar.gz")
+mapfile -t made < <(
+  for pattern in '*.deb' '*.tar.gz'; do compgen -G "$package_folder/$pattern" || true; done
+)
 tools/bill_of_materials.py "$(project_version)" \
   "$package_folder/steptape-$(project_version)-linux-$(uname -m).cdx.json" "${made[@]}"
 ls -l "$package_folder" >&2

@@ -53,11 +53,27 @@ by_pkg_config() { mkdir -p "made/$1" && make -C "made/$1" -f "$PWD/install/pkgco
 tool_is_complete() {
   test -f /usr/share/man/man1/steptape.1.gz
   test -f /usr/share/man/man1/steptape-inspect.1.gz
+  test -f /usr/share/man/man1/steptape-data-server.1.gz
   test -f /usr/share/bash-completion/completions/steptape
   test -f /usr/share/zsh/site-functions/_steptape
   test -f /usr/share/fish/vendor_completions.d/steptape.fish
 }
 
+# serves: TensorBoard starts the data server so, and ends it by its stdin
+serves() {
+  local file=/test/port server
+  rm -f "$file" /test/stdin
+  mkfifo /test/stdin
+  steptape-data-server --logdir="$PWD/golden" --port=0 --port-file="$file" --die-after-stdin </test/stdin &
+  server=$!
+  exec 3>/test/stdin
+  until test -s "$file"; do
+    kill -0 "$server" || return 1
+    sleep 0.1
+  done
+  exec 3>&-
+  wait "$server"
+}
 all_are_here() {
   test "$(our_packages | wc -l)" = "$(compgen -G '*.deb' | wc -l)"
   test "$(our_files | wc -l)" -gt 10
@@ -73,6 +89,7 @@ shows "the package lists" apt-get -q update
 shows "the tool installs by itself" install ./steptape_*.deb
 shows "the tool tells its version" reads "${version%-*}" steptape --version
 shows "the tool inspects a run of PyTorch's" reads scalar steptape inspect golden/torch.tfevents
+shows "the data server serves a run of PyTorch's" serves
 shows "the tool has its man pages and completions" tool_is_complete
 
 shows "core installs" install ./libsteptape-dev_*.deb g++ make cmake

@@ -120,10 +120,10 @@ void addServeCommand(CLI::App* app, int* exitCode) {
       ->type_name("PLUGIN=COUNT,...");
   command->add_flag("--verbose", options->verbose, "Say what cannot be read, and what is polled");
   command->footer(
-      "Serves until Ctrl-C. It keeps all points; a page gets at most 1000 scalars, 100 histograms "
-      "or "
-      "texts, and 10 images of a tag, unless --samples-per-plugin says more, here and to "
-      "tensorboard.\n"
+      "Serves until Ctrl-C. It keeps all points; a page gets at most 1000 scalars, 100 "
+      "histograms or texts, and 10 images of a tag, unless --samples-per-plugin says more, here "
+      "and to tensorboard. The program steptape-data-server does the same for one directory, with "
+      "the flags by which tensorboard starts its data server: see 'steptape tensorboard'.\n"
       "\n"
       "Examples:\n"
       "  steptape serve runs\n"

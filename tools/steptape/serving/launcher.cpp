@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program steptape-data-server: TensorBoard takes a program without arguments as its data
 // server, and a wheel holds no links. Becomes the `steptape` beside it, which sees the name.
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 int main(int argc, char** argv) {
   constexpr char kProgram[] = "/steptape";
-  char path[4096 + sizeof kProgram];
-  const ssize_t size = readlink("/proc/self/exe", path, 4096);
-  path[size < 0 ? 0 : size] = '\0';
+  constexpr std::size_t kMost = 4096;
+  char path[kMost + sizeof kProgram];
+  ssize_t size = readlink("/proc/self/exe", path, kMost);
+  if (size < 0) {
+    // A system without /proc. The kernel also says by which path it has started this program.
+    const char* const started = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+    size = static_cast<ssize_t>(started == nullptr ? 0 : strnlen(started, kMost));
+    std::memcpy(path, started, static_cast<std::size_t>(size));
+  }
+  path[size] = '\0';
   char* const end = std::strrchr(path, '/');
   if (argc > 0 && end != nullptr) {
     std::memcpy(end, kProgram, sizeof kProgram);
