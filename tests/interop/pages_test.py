@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""In a real browser, each page of TensorBoard shows the gallery's values."""
+"""In a real browser, each page of TensorBoard shows the gallery's values.
+
+STEPTAPE_DATA_SERVER names the data server that TensorBoard starts instead of its own.
+"""
 
 import collections
 import os
@@ -33,7 +36,8 @@ def setUpModule():
     runs = unittest.enterModuleContext(tempfile.TemporaryDirectory())
     subprocess.run([os.environ["STEPTAPE_GALLERY"], os.path.join(runs, "gallery"),
                     "--onnx", ONNX_MODEL], check=True, timeout=PATIENCE_SECONDS)
-    url = unittest.enterModuleContext(TensorBoard(runs)).url
+    url = unittest.enterModuleContext(
+        TensorBoard(runs, data_server=os.environ.get("STEPTAPE_DATA_SERVER"))).url
     page = unittest.enterModuleContext(Page(1400, 1000))
 
 
