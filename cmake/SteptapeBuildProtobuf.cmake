@@ -30,7 +30,8 @@ function(steptape_fetch_protobuf out)
         "pip wheel . -C cmake.define.STEPTAPE_PROTOBUF_SOURCE=FOLDER. Or link the shared library of this "
         "machine, for a wheel that works only here: -C cmake.define.STEPTAPE_PROTOBUF_SOURCE=system")
     endif()
-    file(ARCHIVE_EXTRACT INPUT ${archive} DESTINATION ${folder} PATTERNS */third_party/protobuf/src/*)
+    file(ARCHIVE_EXTRACT INPUT ${archive} DESTINATION ${folder} PATTERNS
+      */third_party/protobuf/src/* */third_party/protobuf/LICENSE)
   endif()
   set(${out} ${source} PARENT_SCOPE)
 endfunction()

@@ -3,9 +3,10 @@
 """Writes the bill of materials of files that tools/package.sh made, as CycloneDX 1.5.
 
     tools/bill_of_materials.py VERSION OUTPUT FILE...
+    tools/bill_of_materials.py --licenses OUTPUT
 
-It lists each file with its SHA-256, and each library whose code is in them, with the version of the Debian
-package that it came from on this machine.
+The bill lists each file with its SHA-256, and each library whose code is in them, with the version of the Debian
+package that it came from on this machine. The second form writes the license texts of these libraries.
 """
 import hashlib
 import json
@@ -78,7 +79,19 @@ def bill_of_materials(version, files):
     }
 
 
+def license_texts():
+    """The texts that Debian ships with the libraries, one after the other."""
+    texts = []
+    for package, name, _ in LIBRARIES:
+        path = pathlib.Path("/usr/share/doc", package, "copyright")
+        texts.append(f"{name} {installed_version(package)}\n\n{path.read_text(encoding='utf-8')}")
+    return ("\n" + "-" * 80 + "\n\n").join(texts)
+
+
 def main():
+    if len(sys.argv) == 3 and sys.argv[1] == "--licenses":
+        pathlib.Path(sys.argv[2]).write_text(license_texts(), encoding="utf-8")
+        return
     if len(sys.argv) < 4:
         sys.exit(__doc__)
     version, output, *files = sys.argv[1:]

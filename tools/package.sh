@@ -61,6 +61,7 @@ build_static_tool() {
   stage=$(mktemp -d)
   cmake --install "$folder" --component steptape_Tools --strip --prefix "$stage/$name" >&2
   cp LICENSE "$stage/$name"
+  tools/bill_of_materials.py --licenses "$stage/$name/LICENSES_OF_LIBRARIES"
   rm -f "$package_folder"/*.tar.gz
   tar -C "$stage" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" \
     -c "$name" | gzip -9n >"$package_folder/$name.tar.gz"
