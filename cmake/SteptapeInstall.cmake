@@ -54,6 +54,10 @@ function(steptape_install_pkg_config component)
   # Relative to the .pc file, so that the installed tree can be moved.
   file(RELATIVE_PATH to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
   string(REGEX REPLACE "/$" "" to_prefix "${to_prefix}")
+  set(variables "")
+  if(component STREQUAL "c")
+    set(variables "fortran=\${prefix}/${CMAKE_INSTALL_DATADIR}/steptape/fortran/steptape.f90\n")
+  endif()
   set(file ${PROJECT_BINARY_DIR}/package/steptape-${component}.pc)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/steptape.pc.in ${file} @ONLY)
   steptape_development_component(${component} development)
@@ -63,6 +67,11 @@ endfunction()
 steptape_install_pkg_config(core
   DESCRIPTION "${PROJECT_DESCRIPTION}"
   REQUIRES_PRIVATE "protobuf zlib")
+if("c" IN_LIST STEPTAPE_COMPONENTS)
+  steptape_install_pkg_config(c DESCRIPTION "Steptape for C and Fortran")
+  install(FILES ${PROJECT_SOURCE_DIR}/src/c/fortran/steptape.f90
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/steptape/fortran COMPONENT steptape_Development)
+endif()
 if("mpi" IN_LIST STEPTAPE_COMPONENTS)
   steptape_install_pkg_config(mpi
     DESCRIPTION "Steptape over MPI; compile and link with mpicxx"

@@ -9,6 +9,8 @@
 #
 # steptape_add_library(<room> INTERNAL ...): only for programs of this build, which link it statically. Not installed.
 #
+# steptape_add_library(<room> SHARED ...): a shared library in every build, for programs that need no C++ compiler.
+#
 # steptape_add_interface(<name> COMPONENT <component> [HEADERS ...] [PUBLIC ...])
 #
 # Declares a target without code that collects rooms, such as steptape::core.
@@ -68,11 +70,14 @@ function(steptape_register target component)
 endfunction()
 
 function(steptape_add_library room)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "INTERNAL" "COMPONENT" "HEADERS;GENERATED_HEADERS;SOURCES;PUBLIC;PRIVATE")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "INTERNAL;SHARED" "COMPONENT" "HEADERS;GENERATED_HEADERS;SOURCES;PUBLIC;PRIVATE")
   set(target steptape_${room})
   set(type)
   if(arg_INTERNAL)
     set(type STATIC)
+  elseif(arg_SHARED AND NOT STEPTAPE_SANITIZE)
+    # Sanitizers see the whole program, and complain of a second copy of a static library.
+    set(type SHARED)
   endif()
   add_library(${target} ${type} ${arg_SOURCES})
   add_library(steptape::${room} ALIAS ${target})
@@ -84,7 +89,9 @@ function(steptape_add_library room)
     BASE_DIRS ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include
     FILES ${arg_HEADERS} ${arg_GENERATED_HEADERS})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
-  target_compile_features(${target} PUBLIC cxx_std_17)
+  if(NOT arg_SHARED)
+    target_compile_features(${target} PUBLIC cxx_std_17)
+  endif()
   target_link_libraries(${target}
     PUBLIC ${arg_PUBLIC}
     PRIVATE ${arg_PRIVATE} $<BUILD_INTERFACE:steptape_build_flags>)

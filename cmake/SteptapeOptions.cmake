@@ -27,6 +27,7 @@ set_property(CACHE STEPTAPE_WITH_MPI STEPTAPE_WITH_TORCH STEPTAPE_WITH_GLOO STEP
   PROPERTY STRINGS AUTO ON OFF)
 
 option(STEPTAPE_BUILD_TOOLS "Build the command-line tool" ${PROJECT_IS_TOP_LEVEL})
+option(STEPTAPE_BUILD_C "Build the component c, a shared library for C and Fortran" ${PROJECT_IS_TOP_LEVEL})
 option(STEPTAPE_FMT_HEADER_ONLY "Build {fmt} into the tool instead of linking its shared library" OFF)
 option(STEPTAPE_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(STEPTAPE_GPU_TESTS "Run tests/gpu on this machine's CUDA devices (ctest label gpu); they fail without one" OFF)

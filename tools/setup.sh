@@ -55,7 +55,8 @@ readonly test_requirements=(
   'python3-dev python_headers -'
   'chromium command chromium'
   'curl command curl'
-  'fonts-liberation file /usr/share/fonts/*/*'
+  'fonts-dejavu-core file /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf'
+  'gfortran command gfortran'
   'tmux command tmux'
 )
 readonly lint_requirements=(

@@ -19,7 +19,9 @@ list=$2
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 
 exported() {
-  LC_ALL=C readelf --symbols --wide --demangle "$library" 2>/dev/null |
+  local table=--symbols
+  if [[ $library == *.so* ]]; then table=--dyn-syms; fi
+  LC_ALL=C readelf "$table" --wide --demangle "$library" 2>/dev/null |
     awk '$4 != "IFUNC" && $5 == "GLOBAL" && $6 == "DEFAULT" && $7 != "UND" { $1 = $2 = $3 = $4 = $5 = $6 = $7 = ""; print }' |
     sed -E -e 's/^ +//' -e 's/\[abi:cxx11\]//g' \
       -e 's/std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >/std::string/g' \

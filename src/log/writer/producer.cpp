@@ -7,7 +7,7 @@
 
 namespace steptape::detail::log {
 
-__thread Producer* Producer::ofThread_ = nullptr;
+__thread Producer* Producer::ofThread_ __attribute__((tls_model("initial-exec"))) = nullptr;
 
 /// Gives a thread's ring up when the thread ends.
 struct ProducerOfThread {

@@ -39,7 +39,7 @@ struct Producer {
   // __thread instead of thread_local: it cannot have a constructor, so reading it needs no check.
   // initial-exec saves a call in shared builds; eight bytes fit into the space that every process
   // reserves for it.
-  [[gnu::tls_model("initial-exec")]] static __thread Producer* ofThread_;
+  static __thread Producer* ofThread_ __attribute__((tls_model("initial-exec")));
   friend struct ProducerOfThread;
 };
 

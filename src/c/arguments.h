@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "steptape/c/steptape.h"
+#include "steptape/values/tensor_view.h"
+
+namespace steptape::detail::c {
+
+/// Names an argument in messages: "steptape_add_image: pixels".
+struct Argument {
+  const char* function;
+  const char* name;
+
+  /// @throws Error(kInvalidArgument)
+  [[noreturn]] void reject(const std::string& got, const std::string& expected) const;
+};
+
+/// Returns a text. @throws Error(kInvalidArgument) if it is NULL or has no end.
+std::string_view textOf(Argument argument, const char* text);
+/// Returns a text, or an empty one for NULL. @throws Error(kInvalidArgument) if it has no end.
+std::string optionalText(Argument argument, const char* text);
+
+/// Returns a view of the caller's array. @throws Error(kInvalidArgument)
+TensorView viewOf(Argument argument, const steptape_array* array);
+
+/// Rejects a list without elements that must have `count`. @throws Error(kInvalidArgument)
+void checkList(Argument argument, const void* list, std::size_t count);
+
+/// Returns the options with the fields that the caller's header had; the others are 0.
+/// @throws Error(kInvalidArgument) if the size is impossible, or if a newer header has set a field
+///         that this library does not know.
+template <typename Options>
+Options optionsOf(const char* function, const Options* given);
+
+/// Checks a caller's struct, and copies what is known of it.
+void copyOptions(Argument argument, const void* given, void* known, std::size_t knownSize);
+
+template <typename Options>
+Options optionsOf(const char* function, const Options* given) {
+  Options known{};
+  if (given != nullptr) {
+    copyOptions({function, "options"}, given, &known, sizeof known);
+  }
+  return known;
+}
+
+/// Sets what every kind of options has. `Known` is one of the C interface.
+template <typename Value, typename Known>
+void setCommon(const char* function, const Known& known, Value* value) {
+  if (known.wall_time != 0) {
+    value->wallTime = known.wall_time;
+  }
+  value->displayName = optionalText({function, "options->display_name"}, known.display_name);
+  value->description = optionalText({function, "options->description"}, known.description);
+}
+
+}  // namespace steptape::detail::c

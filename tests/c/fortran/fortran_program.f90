@@ -1,0 +1,81 @@
+! SPDX-License-Identifier: Apache-2.0
+!> Logs every kind of value into the run that its first argument names. With a second argument it
+!> makes the mistake of that name, or is killed.
+program fortran_program
+  use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
+  use steptape
+  implicit none
+  interface
+    function c_raise(signal) bind(c, name="raise") result(status)
+      use, intrinsic :: iso_c_binding, only: c_int
+      integer(c_int), value :: signal
+      integer(c_int) :: status
+    end function
+  end interface
+  type(steptape_writer) :: writer
+  type(steptape_series) :: loss
+  character(1000) :: run, mode, message
+  character(20) :: padded
+  integer(int64) :: step
+  integer :: status, i
+  real(real64), allocatable :: field(:, :)
+  real(real32) :: box(4, 5, 6), image(6, 4)
+
+  call get_command_argument(1, run)
+  call get_command_argument(2, mode)
+  call writer%open(run, ranks=steptape_ranks_all)
+  call steptape_zone_begin("training")
+  loss = writer%series("loss  ", display_name="Loss", description="of a program in Fortran")
+  padded = "accuracy"
+  do step = 0, 99
+    call writer%add_scalar(loss, 1/real(step + 1, real64), step)
+    call writer%add_scalar(padded, 0.01_real32*real(step, real32), step)
+  end do
+  call steptape_zone_end()
+  select case (mode)
+  case ("killed")
+    status = c_raise(9)
+  case ("wrong")
+    call writer%add_scalar("   ", 1.0, 1)
+  case ("asked")
+    message = "unchanged"
+    call writer%add_scalar("   ", 1.0, 1, stat=status, errmsg=message)
+    if (status /= steptape_invalid_argument) error stop "no status"
+    if (index(message, "expected") == 0) error stop "no message"
+    call writer%add_scalar("fine", 1.0, 1, stat=status)
+    if (status /= steptape_ok) error stop "a status"
+    call writer%close(stat=status)
+    call writer%add_scalar("late", 1.0, 1, stat=status)
+    if (status /= steptape_invalid_argument) error stop "a closed writer"
+    stop
+  case ("forgotten")
+    stop
+  end select
+
+  do i = 1, 3
+    call writer%add_scalar("kinds/int32", 7_int32, i)
+    call writer%add_scalar("kinds/int64", 8_int64, i)
+  end do
+
+  allocate (field(10, 8))
+  field = reshape([(real(i, real64), i=1, 80)], [10, 8])
+  call writer%add_histogram("whole", field, 1, bins=4)
+  call writer%add_histogram("section", field(1:10:3, 8:2:-2), 1)
+  call writer%add_histogram("empty", field(1:0, :), 1)
+  box = 0.5
+  call writer%add_histogram("box", box(:, 2:4, ::5), 1)
+  image = 0
+  image(2, 1) = 1
+  call writer%add_image("image", image, 1)
+  call writer%add_text("note", "# From Fortran  ", 0)
+  call writer%add_hparams(["lr      ", "momentum"], [0.1_real64, 0.9_real64])
+  call writer%flush()
+  call in_a_scope()
+  call writer%close()
+contains
+  subroutine in_a_scope()
+    type(steptape_writer) :: other
+    call other%open(trim(run)//"_scope", ranks=steptape_ranks_all)
+    call other%add_scalar("a", 1.5, 1)
+  end subroutine
+end program
