@@ -105,7 +105,7 @@ steptape_status steptape_add_step(steptape_writer* writer, int64_t step,
   });
 }
 
-steptape_status steptape_add_scalars(steptape_writer* writer, const char* main_tag,
+steptape_status steptape_add_scalars(steptape_writer* writer, const char* mainTag,
                                      const char* const* names, const double* values, size_t count,
                                      int64_t step, const steptape_value_options* options) {
   return impl::callOpen("steptape_add_scalars", writer, [&](steptape::SummaryWriter& open) {
@@ -116,7 +116,7 @@ steptape_status steptape_add_scalars(steptape_writer* writer, const char* main_t
     for (size_t i = 0; i < count; ++i) {
       curves.emplace_back(impl::textOf({"steptape_add_scalars", "names"}, names[i]), values[i]);
     }
-    open.addScalars(impl::textOf({"steptape_add_scalars", "main_tag"}, main_tag), curves, step,
+    open.addScalars(impl::textOf({"steptape_add_scalars", "main_tag"}, mainTag), curves, step,
                     impl::scalarOptions("steptape_add_scalars", options));
   });
 }

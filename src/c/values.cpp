@@ -62,7 +62,6 @@ HparamValue hparamValue(const steptape_hparam& hparam) {
 }  // namespace steptape::detail::c
 
 namespace impl = steptape::detail::c;
-using steptape::SummaryWriter;
 
 extern "C" {
 
@@ -70,7 +69,7 @@ steptape_status steptape_add_histogram(steptape_writer* writer, const char* tag,
                                        const steptape_array* values, int64_t step,
                                        const steptape_histogram_options* options) {
   constexpr const char* kFunction = "steptape_add_histogram";
-  return impl::callOpen(kFunction, writer, [&](SummaryWriter& open) {
+  return impl::callOpen(kFunction, writer, [&](steptape::SummaryWriter& open) {
     open.addHistogram(impl::textOf({kFunction, "tag"}, tag),
                       impl::viewOf({kFunction, "values"}, values), step,
                       impl::histogramOptions(kFunction, options));
@@ -81,7 +80,7 @@ steptape_status steptape_add_image(steptape_writer* writer, const char* tag,
                                    const steptape_array* pixels, int64_t step,
                                    const steptape_image_options* options) {
   constexpr const char* kFunction = "steptape_add_image";
-  return impl::callOpen(kFunction, writer, [&](SummaryWriter& open) {
+  return impl::callOpen(kFunction, writer, [&](steptape::SummaryWriter& open) {
     open.addImage(impl::textOf({kFunction, "tag"}, tag),
                   impl::viewOf({kFunction, "pixels"}, pixels), step,
                   impl::imageOptions<steptape::ImageOptions>(kFunction, options));
@@ -92,7 +91,7 @@ steptape_status steptape_add_images(steptape_writer* writer, const char* tag,
                                     const steptape_array* pixels, int64_t step,
                                     const steptape_image_options* options) {
   constexpr const char* kFunction = "steptape_add_images";
-  return impl::callOpen(kFunction, writer, [&](SummaryWriter& open) {
+  return impl::callOpen(kFunction, writer, [&](steptape::SummaryWriter& open) {
     open.addImages(impl::textOf({kFunction, "tag"}, tag),
                    impl::viewOf({kFunction, "pixels"}, pixels), step,
                    impl::imageOptions<steptape::ImagesOptions>(kFunction, options));
@@ -103,7 +102,7 @@ steptape_status steptape_add_audio(steptape_writer* writer, const char* tag,
                                    const steptape_array* samples, int64_t step,
                                    const steptape_audio_options* options) {
   constexpr const char* kFunction = "steptape_add_audio";
-  return impl::callOpen(kFunction, writer, [&](SummaryWriter& open) {
+  return impl::callOpen(kFunction, writer, [&](steptape::SummaryWriter& open) {
     const steptape_audio_options known = impl::optionsOf(kFunction, options);
     steptape::AudioOptions audio;
     impl::setCommon(kFunction, known, &audio);
@@ -121,7 +120,7 @@ steptape_status steptape_add_audio(steptape_writer* writer, const char* tag,
 steptape_status steptape_add_text(steptape_writer* writer, const char* tag, const char* markdown,
                                   int64_t step, const steptape_value_options* options) {
   constexpr const char* kFunction = "steptape_add_text";
-  return impl::callOpen(kFunction, writer, [&](SummaryWriter& open) {
+  return impl::callOpen(kFunction, writer, [&](steptape::SummaryWriter& open) {
     steptape::TextOptions text;
     impl::setCommon(kFunction, impl::optionsOf(kFunction, options), &text);
     open.addText(impl::textOf({kFunction, "tag"}, tag),
@@ -130,19 +129,19 @@ steptape_status steptape_add_text(steptape_writer* writer, const char* tag, cons
 }
 
 steptape_status steptape_add_hparams(steptape_writer* writer, const steptape_hparam* hparams,
-                                     size_t hparam_count, const steptape_metric* metrics,
-                                     size_t metric_count) {
+                                     size_t hparamCount, const steptape_metric* metrics,
+                                     size_t metricCount) {
   constexpr const char* kFunction = "steptape_add_hparams";
-  return impl::callOpen(kFunction, writer, [&](SummaryWriter& open) {
-    impl::checkList({kFunction, "hparams"}, hparams, hparam_count);
-    impl::checkList({kFunction, "metrics"}, metrics, metric_count);
+  return impl::callOpen(kFunction, writer, [&](steptape::SummaryWriter& open) {
+    impl::checkList({kFunction, "hparams"}, hparams, hparamCount);
+    impl::checkList({kFunction, "metrics"}, metrics, metricCount);
     steptape::Hparams values;
-    for (size_t i = 0; i < hparam_count; ++i) {
+    for (size_t i = 0; i < hparamCount; ++i) {
       values.emplace_back(impl::textOf({kFunction, "hparams"}, hparams[i].name),
                           impl::hparamValue(hparams[i]));
     }
     steptape::HparamMetrics results;
-    for (size_t i = 0; i < metric_count; ++i) {
+    for (size_t i = 0; i < metricCount; ++i) {
       results.emplace_back(impl::textOf({kFunction, "metrics"}, metrics[i].tag), metrics[i].value);
     }
     open.addHparams(values, results);
@@ -151,7 +150,7 @@ steptape_status steptape_add_hparams(steptape_writer* writer, const steptape_hpa
 
 steptape_status steptape_add_onnx_graph(steptape_writer* writer, const char* path) {
   constexpr const char* kFunction = "steptape_add_onnx_graph";
-  return impl::callOpen(kFunction, writer, [&](SummaryWriter& open) {
+  return impl::callOpen(kFunction, writer, [&](steptape::SummaryWriter& open) {
     open.addOnnxGraph(std::string(impl::textOf({kFunction, "path"}, path)));
   });
 }

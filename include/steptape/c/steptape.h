@@ -33,6 +33,8 @@
  * changed.
  */
 
+/* NOLINTBEGIN: C has neither namespaces nor `using`, and names of its own. */
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -344,3 +346,5 @@ STEPTAPE_C_EXPORT steptape_status steptape_zone_end(void);
 #ifdef __cplusplus
 }
 #endif
+
+/* NOLINTEND */

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <deque>
 #include <string>
 #include <utility>
@@ -39,7 +38,7 @@ class Message {
     while (copied < most && size_ > 0) {
       const std::string& piece = pieces_.front();
       const std::size_t count = std::min(most - copied, piece.size() - taken_);
-      std::memcpy(out + copied, piece.data() + taken_, count);
+      piece.copy(out + copied, count, taken_);
       copied += count;
       taken_ += count;
       size_ -= count;

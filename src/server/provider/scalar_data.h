@@ -17,8 +17,8 @@ std::string encodeScalarData(const TagView& tag, std::size_t most);
 
 /// A ReadScalarsResponse, which becomes bytes when it is wanted.
 ///
-/// By hand, as encodeScalarData(), and in pieces: half of the time of an answer was in adding half a
-/// million points to a message one by one, and in filling and copying its bytes.
+/// By hand, as encodeScalarData(), and in pieces: half of the time of an answer was in adding half
+/// a million points to a message one by one, and in filling and copying its bytes.
 class ScalarsAnswer final : public Answer {
  public:
   /// Adds a tag, and returns where its ScalarData goes. Tags of one run come one after the other.
