@@ -63,11 +63,11 @@ check_spelling() {
   tracked | xargs -0 "$venv_bin/codespell" >&2
 }
 
-# units: "<file> <1 if it includes LibTorch, else 0>" for each of our translation units
+# units: "<file> <1 if it includes LibTorch, else 0>" for each of our translation units in C++
 units() {
   awk -F '"' '
     $2 == "command" {torch = /torch\/csrc\/api\/include/}
-    $2 == "file" && $4 !~ /_verify_interface_header_sets|\/(steptape_proto|steptape_tool_proto|steptape_provider_proto|peer_event)\.dir\/|\/nanobind/ {print $4, torch + 0}
+    $2 == "file" && $4 ~ /\.(cpp|cxx)$/ && $4 !~ /_verify_interface_header_sets|\/(steptape_proto|steptape_tool_proto|steptape_provider_proto|peer_event)\.dir\/|\/nanobind/ {print $4, torch + 0}
   ' "$lint_build/compile_commands.json"
 }
 

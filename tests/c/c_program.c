@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Logs every kind of value into the run that its first argument names, as a program in C does. With a second argument it
-   kills itself before anything is written. */
+/* Logs every kind of value into the run that its first argument names, as a program in C does. With the second
+   argument "killed" it kills itself before anything is written; with "beside" it opens the run beside another program,
+   and ends. */
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <steptape/c/steptape.h>
 
@@ -21,11 +23,19 @@ int main(int argc, char** argv) {
   if (argc < 2) {
     return 2;
   }
-  if (argc > 2) {
+  const char* const mode = argc > 2 ? argv[2] : "";
+  if (strcmp(mode, "killed") == 0) {
     options.flush_milliseconds = 3600 * 1000;
+  }
+  if (strcmp(mode, "beside") == 0) {
+    options.occupied = STEPTAPE_OCCUPIED_SHARE;
   }
   steptape_writer* writer = NULL;
   check(steptape_open(argv[1], &options, &writer));
+  if (strcmp(mode, "beside") == 0) {
+    check(steptape_close(writer));
+    return 0;
+  }
 
   check(steptape_zone_begin("training"));
   const steptape_value_options named = {
@@ -37,7 +47,7 @@ int main(int argc, char** argv) {
     check(steptape_add_scalar(writer, "accuracy", 0.01 * (double)step, step));
   }
   check(steptape_zone_end());
-  if (argc > 2) {
+  if (strcmp(mode, "killed") == 0) {
     raise(SIGKILL);
   }
 
