@@ -56,7 +56,8 @@ function(steptape_install_pkg_config component)
   string(REGEX REPLACE "/$" "" to_prefix "${to_prefix}")
   set(variables "")
   if(component STREQUAL "c")
-    set(variables "fortran=\${prefix}/${CMAKE_INSTALL_DATADIR}/steptape/fortran/steptape.f90\n")
+    set(folder "\${prefix}/${CMAKE_INSTALL_DATADIR}/steptape/fortran")
+    set(variables "fortran=${folder}/steptape.f90\nfortran_mpi=${folder}/steptape_mpi.f90\n")
   endif()
   set(file ${PROJECT_BINARY_DIR}/package/steptape-${component}.pc)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/steptape.pc.in ${file} @ONLY)
@@ -69,7 +70,9 @@ steptape_install_pkg_config(core
   REQUIRES_PRIVATE "protobuf zlib")
 if("c" IN_LIST STEPTAPE_COMPONENTS)
   steptape_install_pkg_config(c DESCRIPTION "Steptape for C and Fortran")
-  install(FILES ${PROJECT_SOURCE_DIR}/src/c/fortran/steptape.f90
+  install(FILES ${PROJECT_SOURCE_DIR}/include/steptape/c/mpi.h
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/steptape/c COMPONENT steptape_Development)
+  install(FILES ${PROJECT_SOURCE_DIR}/src/c/fortran/steptape.f90 ${PROJECT_SOURCE_DIR}/src/c/fortran/steptape_mpi.f90
     DESTINATION ${CMAKE_INSTALL_DATADIR}/steptape/fortran COMPONENT steptape_Development)
 endif()
 if("mpi" IN_LIST STEPTAPE_COMPONENTS)

@@ -36,7 +36,7 @@ TensorView viewOf(Argument argument, const steptape_array* array) {
   if (array == nullptr) {
     argument.reject("NULL", "an array");
   }
-  const int type = array->dtype;
+  const int type = numberIn(array->dtype);
   if (type < STEPTAPE_BOOL || type > STEPTAPE_FLOAT64) {
     argument.reject("dtype " + std::to_string(type), "a steptape_dtype");
   }

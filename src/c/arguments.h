@@ -21,6 +21,16 @@ struct Argument {
   [[noreturn]] void reject(const std::string& got, const std::string& expected) const;
 };
 
+/// Returns the number in a field of the caller's, which may be none of its enumerators: C++ must
+/// not read such a value as what it is.
+template <typename Enum>
+int numberIn(const Enum& field) noexcept {
+  static_assert(sizeof(Enum) == sizeof(int), "as a C compiler lays it out");
+  int number = 0;
+  std::memcpy(&number, &field, sizeof number);
+  return number;
+}
+
 /// Returns a text. @throws Error(kInvalidArgument) if it is NULL or has no end.
 std::string_view textOf(Argument argument, const char* text);
 /// Returns a text, or an empty one for NULL. @throws Error(kInvalidArgument) if it has no end.

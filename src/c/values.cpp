@@ -47,15 +47,17 @@ Options imageOptions(const char* function, const steptape_image_options* given) 
 
 HparamValue hparamValue(const steptape_hparam& hparam) {
   const Argument argument{"steptape_add_hparams", "hparams"};
-  switch (hparam.kind) {
-    case STEPTAPE_HPARAM_NUMBER:
-      return hparam.number;
-    case STEPTAPE_HPARAM_BOOL:
-      return hparam.number != 0;
-    case STEPTAPE_HPARAM_TEXT:
-      return std::string(textOf(argument, hparam.text));
+  const int kind = numberIn(hparam.kind);
+  if (kind == STEPTAPE_HPARAM_NUMBER) {
+    return hparam.number;
   }
-  argument.reject("kind " + std::to_string(hparam.kind), "a steptape_hparam_kind");
+  if (kind == STEPTAPE_HPARAM_BOOL) {
+    return hparam.number != 0;
+  }
+  if (kind == STEPTAPE_HPARAM_TEXT) {
+    return std::string(textOf(argument, hparam.text));
+  }
+  argument.reject("kind " + std::to_string(kind), "a steptape_hparam_kind");
 }
 
 }  // namespace

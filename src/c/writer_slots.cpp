@@ -12,10 +12,11 @@ namespace {
 /// All handles of the process.
 class Slots {
  public:
-  steptape_writer* add(std::unique_ptr<SummaryWriter> writer) {
+  steptape_writer* add(std::unique_ptr<OpenRun> run) {
     const base::MutexLock lock(mutex_);
     steptape_writer& slot = slots_.emplace_back();
-    slot.writer.store(writer.release(), std::memory_order_relaxed);
+    slot.writer.store(&run->writer(), std::memory_order_relaxed);
+    slot.run.store(run.release(), std::memory_order_relaxed);
     return &slot;
   }
 
@@ -44,13 +45,14 @@ struct CloserAtExit {
 
 }  // namespace
 
-steptape_writer* makeSlot(std::unique_ptr<SummaryWriter> writer) {
+steptape_writer* makeSlot(std::unique_ptr<OpenRun> run) {
   static const CloserAtExit kCloser;
-  return slots().add(std::move(writer));
+  return slots().add(std::move(run));
 }
 
-std::unique_ptr<SummaryWriter> takeFrom(steptape_writer* slot) noexcept {
-  return std::unique_ptr<SummaryWriter>(slot->writer.exchange(nullptr));
+std::unique_ptr<OpenRun> takeFrom(steptape_writer* slot) noexcept {
+  slot->writer.store(nullptr);
+  return std::unique_ptr<OpenRun>(slot->run.exchange(nullptr));
 }
 
 steptape_status failForWriter(const char* function, const steptape_writer* slot) noexcept {

@@ -4,38 +4,45 @@
 #include <string>
 #include <utility>
 
+#include "steptape/base/status.h"
 #include "steptape/log/writer_options.h"
 #include "steptape/metrics/distributed_writer.h"
+#include "steptape/ranks/communicator.h"
 
+#include "base/got_expected.h"
 #include "c/arguments.h"
+#include "c/caller_transport.h"
 #include "c/calls.h"
 #include "c/writer_slots.h"
 #include "ranks/communicator/launch.h"
+#include "ranks/engine/transport.h"
 
 namespace steptape::detail::c {
 namespace {
 
 constexpr const char* kOpen = "steptape_open";
+constexpr const char* kOpenJob = "steptape_open_job";
 
 /// Returns the enumerator of a C++ enum that has the same values.
 template <typename To>
-To enumOf(const char* name, int value, int most) {
+To enumOf(Argument argument, int value, int most) {
   if (value < 0 || value > most) {
-    Argument{kOpen, name}.reject(std::to_string(value), "0 to " + std::to_string(most));
+    argument.reject(std::to_string(value), "0 to " + std::to_string(most));
   }
   return static_cast<To>(value);
 }
 
-WriterOptions writerOptions(const steptape_open_options& known) {
+WriterOptions writerOptions(const char* function, const steptape_open_options& known) {
   WriterOptions options;
-  options.overflow =
-      enumOf<OverflowPolicy>("options->overflow", known.overflow, STEPTAPE_OVERFLOW_DROP_OLDEST);
-  options.occupied =
-      enumOf<OccupiedRun>("options->occupied", known.occupied, STEPTAPE_OCCUPIED_SHARE);
-  options.valueForm =
-      enumOf<ValueForm>("options->value_form", known.value_form, STEPTAPE_FORM_TENSOR);
-  options.comment = optionalText({kOpen, "options->comment"}, known.comment);
-  options.filenameSuffix = optionalText({kOpen, "options->filename_suffix"}, known.filename_suffix);
+  options.overflow = enumOf<OverflowPolicy>(
+      {function, "options->overflow"}, numberIn(known.overflow), STEPTAPE_OVERFLOW_DROP_OLDEST);
+  options.occupied = enumOf<OccupiedRun>({function, "options->occupied"}, numberIn(known.occupied),
+                                         STEPTAPE_OCCUPIED_SHARE);
+  options.valueForm = enumOf<ValueForm>({function, "options->value_form"},
+                                        numberIn(known.value_form), STEPTAPE_FORM_TENSOR);
+  options.comment = optionalText({function, "options->comment"}, known.comment);
+  options.filenameSuffix =
+      optionalText({function, "options->filename_suffix"}, known.filename_suffix);
   if (known.has_purge_step != 0) {
     options.purgeStep = known.purge_step;
   }
@@ -61,11 +68,16 @@ static_assert(static_cast<int>(OverflowPolicy::kDropNewest) == STEPTAPE_OVERFLOW
               static_cast<int>(OccupiedRun::kShare) == STEPTAPE_OCCUPIED_SHARE &&
               static_cast<int>(ValueForm::kTensor) == STEPTAPE_FORM_TENSOR);
 
-std::unique_ptr<SummaryWriter> openRun(const char* run, const steptape_open_options* given) {
+steptape_ranks ranksOf(const char* function, const steptape_open_options& known) {
+  return enumOf<steptape_ranks>({function, "options->ranks"}, numberIn(known.ranks),
+                                STEPTAPE_RANKS_ALL);
+}
+
+std::unique_ptr<OpenRun> openRun(const char* run, const steptape_open_options* given) {
   const steptape_open_options known = optionsOf(kOpen, given);
-  WriterOptions options = writerOptions(known);
+  WriterOptions options = writerOptions(kOpen, known);
   std::string directory = optionalText({kOpen, "run"}, run);
-  const auto ranks = enumOf<steptape_ranks>("options->ranks", known.ranks, STEPTAPE_RANKS_ALL);
+  const auto ranks = ranksOf(kOpen, known);
   if (ranks != STEPTAPE_RANKS_ALL) {
     const ranks::Launch launch = ranks::findLaunch({/*hasMpi=*/true, /*hasStore=*/true});
     if (ranks == STEPTAPE_RANKS_ROOT) {
@@ -78,9 +90,56 @@ std::unique_ptr<SummaryWriter> openRun(const char* run, const steptape_open_opti
       directory += "/" + rankRunName(launch.rank);
     }
   }
-  return directory.empty()
-             ? std::make_unique<SummaryWriter>(std::move(options))
-             : std::make_unique<SummaryWriter>(std::move(directory), std::move(options));
+  return std::make_unique<OpenRun>(directory.empty()
+                                       ? SummaryWriter(std::move(options))
+                                       : SummaryWriter(std::move(directory), std::move(options)));
+}
+
+/// Returns the caller's ranks, whose context is released from now on.
+std::shared_ptr<const CallerRanks> callersRanks(const steptape_communicator* given) {
+  const Argument argument{kOpenJob, "communicator"};
+  if (given == nullptr) {
+    argument.reject("NULL", "a steptape_communicator");
+  }
+  steptape_communicator calls{};
+  copyOptions(argument, given, &calls, sizeof calls);
+  const auto job = std::make_shared<const CallerRanks>(calls);
+  if (calls.start_gather == nullptr || calls.test == nullptr) {
+    argument.reject("no start_gather or no test", "both functions");
+  }
+  if (calls.ranks < 1 || calls.rank < 0 || calls.rank >= calls.ranks) {
+    argument.reject(
+        "rank " + std::to_string(calls.rank) + " of " + std::to_string(calls.ranks) + " ranks",
+        "0 to ranks - 1");
+  }
+  if (!job->isUsable()) {
+    throw Error(ErrorCode::kFailedPrecondition,
+                std::string(kOpenJob) + ": " +
+                    base::gotExpected("ranks that cannot communicate",
+                                      "a call between MPI_Init() and MPI_Finalize()"));
+  }
+  return job;
+}
+
+std::unique_ptr<OpenRun> openJob(const char* run, const steptape_open_options* given,
+                                 const std::shared_ptr<const CallerRanks>& job) {
+  const steptape_open_options known = optionsOf(kOpenJob, given);
+  DistributedWriterOptions options;
+  options.writer = writerOptions(kOpenJob, known);
+  if (ranksOf(kOpenJob, known) == STEPTAPE_RANKS_EACH) {
+    options.rankPolicy = RankPolicy::kPerRank;
+  }
+  std::string directory(textOf({kOpenJob, "run"}, run));
+  std::shared_ptr<Communicator> communicator = std::make_shared<Communicator>();
+  if (job->ranks() > 1) {
+    try {
+      communicator = std::make_shared<CallerCommunicator>(job);
+    } catch (const ranks::TransportFailure& failure) {
+      throw Error(failure.code(), std::string(kOpenJob) + ": " + failure.what());
+    }
+  }
+  return std::make_unique<OpenRun>(
+      DistributedWriter(std::move(directory), std::move(communicator), std::move(options)));
 }
 
 }  // namespace
@@ -104,18 +163,30 @@ const char* steptape_run(steptape_writer* writer) {
   return open == nullptr ? "" : open->logDir().c_str();
 }
 
+steptape_status steptape_open_job(const char* run, const steptape_open_options* options,
+                                  const steptape_communicator* communicator,
+                                  steptape_writer** writer) {
+  return impl::call(impl::kOpenJob, [&] {
+    // First, so that the context is released whatever is wrong.
+    const auto job = impl::callersRanks(communicator);
+    impl::checkList({impl::kOpenJob, "writer"}, writer, 1);
+    *writer = nullptr;
+    *writer = impl::makeSlot(impl::openJob(run, options, job));
+  });
+}
+
 steptape_status steptape_flush(steptape_writer* writer) {
-  return impl::callOpen("steptape_flush", writer,
-                        [](steptape::SummaryWriter& open) { open.flush().throwIfError(); });
+  return impl::callRun("steptape_flush", writer,
+                       [](impl::OpenRun& run) { run.flush().throwIfError(); });
 }
 
 steptape_status steptape_close(steptape_writer* writer) {
   if (writer == nullptr) {
     return STEPTAPE_OK;
   }
-  const std::unique_ptr<steptape::SummaryWriter> open = impl::takeFrom(writer);
-  return open == nullptr ? impl::failForWriter("steptape_close", writer)
-                         : impl::call("steptape_close", [&] { open->close().throwIfError(); });
+  const std::unique_ptr<impl::OpenRun> run = impl::takeFrom(writer);
+  return run == nullptr ? impl::failForWriter("steptape_close", writer)
+                        : impl::call("steptape_close", [&] { run->close().throwIfError(); });
 }
 
 steptape_status steptape_resume(steptape_writer* writer, int64_t step) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Logs every kind of value into the run that its first argument names, as a program in C does. With the second
-   argument "killed" it kills itself before anything is written; with "beside" it opens the run beside another program,
-   and ends. */
+/* Logs every kind of value into the run that its first argument names, as a program in C does. With
+   the second argument "killed" it kills itself before anything is written; with "beside" it opens
+   the run beside another program, and ends. */
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>

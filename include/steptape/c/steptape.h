@@ -158,6 +158,82 @@ STEPTAPE_C_EXPORT steptape_status steptape_close(steptape_writer* writer);
 /* Resumes the run at `step`: TensorBoard discards points at or after it. */
 STEPTAPE_C_EXPORT steptape_status steptape_resume(steptape_writer* writer, int64_t step);
 
+/* --- Jobs of several ranks -------------------------------------------------------------------- */
+
+/*
+ * How the ranks of a job reach each other: by functions of the program, so that this library needs
+ * no MPI. steptape/c/mpi.h makes them of an MPI_Comm, for whatever MPI the program has.
+ *
+ * There are three lanes, 0 to 2. All ranks start the operations of one lane in the same order;
+ * those of different lanes may come in another order on each rank. The functions return 0, or not 0
+ * if no operation can succeed any more. They are called by the thread that calls the library.
+ */
+typedef struct steptape_communicator {
+  size_t size; /* sizeof(steptape_communicator) */
+  int rank;
+  int ranks;
+  void* context; /* Passed to each function. */
+  /* Begins to gather `bytes` bytes of each rank, in the order of ranks, in `all`, where those of
+     this rank are already. Returns at once, with a handle of the operation. */
+  int (*start_gather)(void* context, int lane, void* all, size_t bytes, void** operation);
+  /* Sets `done` to 1 if the operation has ended, which ends its handle; else to 0. Returns at
+     once. */
+  int (*test)(void* context, void* operation, int* done);
+  /* Returns not 0 while operations are possible: 0 once MPI was finalized. May be NULL. */
+  int (*is_usable)(void* context);
+  /* Frees the context, whatever is_usable() says. May be NULL. */
+  void (*release)(void* context);
+} steptape_communicator;
+#define STEPTAPE_COMMUNICATOR_INIT \
+  { sizeof(steptape_communicator), 0, 1, NULL, NULL, NULL, NULL, NULL }
+
+/*
+ * Opens the run of a job for writing, on all ranks: it is the root's, whose values are written,
+ * as well as averages over all ranks. With STEPTAPE_RANKS_EACH each rank has a sub-run as well.
+ *
+ * Collective: all ranks call it, and fail together.
+ *
+ * @param run          The root's counts. Not NULL.
+ * @param communicator Its functions are called until the writer is closed, which releases the
+ *                     context; so does this call if it fails.
+ */
+STEPTAPE_C_EXPORT steptape_status steptape_open_job(const char* run,
+                                                    const steptape_open_options* options,
+                                                    const steptape_communicator* communicator,
+                                                    steptape_writer** writer);
+
+/* Options of steptape_add_reduced(); see ReducedOptions. Equal on all ranks, but for `weight`. */
+typedef struct steptape_reduced_options {
+  size_t size;
+  int has_weight; /* Not 0: `weight` counts; else 1. A weight of 0: this rank has no value. */
+  double weight;
+  int minimum; /* Not 0: also `<tag>/min`; and so on. */
+  int maximum;
+  int deviation;
+  int slowest; /* `<tag>/argmax_rank`: the rank with the largest value. */
+  int sum;
+  int histogram; /* `<tag>/ranks`: the distribution of the ranks' values. */
+  int band;      /* A chart of the mean between minimum and maximum. */
+} steptape_reduced_options;
+#define STEPTAPE_REDUCED_OPTIONS_INIT \
+  { sizeof(steptape_reduced_options), 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/* Queues this rank's value of a metric for steptape_reduce(). A rank without a value passes a
+   weight of 0; it must not leave the call out. */
+STEPTAPE_C_EXPORT steptape_status steptape_add_reduced(steptape_writer* writer, const char* tag,
+                                                       double value, int64_t step,
+                                                       const steptape_reduced_options* options);
+
+/*
+ * Averages the values that all ranks have queued for a step; the root writes them.
+ *
+ * Collective.
+ *
+ * @return STEPTAPE_RANK_MISMATCH on all ranks, if they disagree on tags or step;
+ *         STEPTAPE_DEADLINE_EXCEEDED if a rank does not come within ten minutes.
+ */
+STEPTAPE_C_EXPORT steptape_status steptape_reduce(steptape_writer* writer, int64_t step);
+
 /* --- Scalars ---------------------------------------------------------------------------------- */
 
 /* Options of every kind of value. */

@@ -26,7 +26,7 @@ module steptape
   implicit none
   private
 
-  public :: steptape_writer, steptape_series, steptape_zone_begin, steptape_zone_end
+  public :: steptape_writer, steptape_series, steptape_communicator, steptape_zone_begin, steptape_zone_end
   public :: steptape_version
 
   integer, parameter, public :: steptape_ok = 0
@@ -56,10 +56,13 @@ module steptape
     type(c_ptr) :: handle = c_null_ptr
   contains
     procedure :: open => writer_open
+    procedure :: open_job => writer_open_job
     procedure :: is_open => writer_is_open
     procedure :: series => writer_series
     procedure :: add_text => writer_add_text
     procedure :: add_hparams => writer_add_hparams
+    procedure :: add_reduced => writer_add_reduced
+    procedure :: reduce => writer_reduce
     procedure :: flush => writer_flush
     procedure :: close => writer_close
     procedure :: resume => writer_resume
@@ -116,6 +119,32 @@ module steptape
     type(c_ptr) :: on_error_context = c_null_ptr
   end type
 
+  !> How the ranks of a job reach each other: see steptape_communicator in steptape/c/steptape.h. The
+  !> module steptape_mpi makes one.
+  type, bind(c) :: steptape_communicator
+    integer(c_size_t) :: size = 0
+    integer(c_int) :: rank = 0
+    integer(c_int) :: ranks = 1
+    type(c_ptr) :: context = c_null_ptr
+    type(c_funptr) :: start_gather = c_null_funptr
+    type(c_funptr) :: test = c_null_funptr
+    type(c_funptr) :: is_usable = c_null_funptr
+    type(c_funptr) :: release = c_null_funptr
+  end type
+
+  type, bind(c) :: c_reduced_options
+    integer(c_size_t) :: size
+    integer(c_int) :: has_weight = 0
+    real(c_double) :: weight = 1
+    integer(c_int) :: minimum = 0
+    integer(c_int) :: maximum = 0
+    integer(c_int) :: deviation = 0
+    integer(c_int) :: slowest = 0
+    integer(c_int) :: sum = 0
+    integer(c_int) :: histogram = 0
+    integer(c_int) :: band = 0
+  end type
+
   type, bind(c) :: c_value_options
     integer(c_size_t) :: size
     real(c_double) :: wall_time = 0
@@ -167,6 +196,31 @@ module steptape
       character(kind=c_char), intent(in) :: run(*)
       type(c_open_options), intent(in) :: options
       type(c_ptr), intent(out) :: writer
+      integer(c_int) :: status
+    end function
+    function c_open_job(run, options, communicator, writer) bind(c, name="steptape_open_job") &
+      result(status)
+      import :: c_char, c_int, c_open_options, c_ptr, steptape_communicator
+      character(kind=c_char), intent(in) :: run(*)
+      type(c_open_options), intent(in) :: options
+      type(steptape_communicator), intent(in) :: communicator
+      type(c_ptr), intent(out) :: writer
+      integer(c_int) :: status
+    end function
+    function c_add_reduced(writer, tag, value, step, options) &
+      bind(c, name="steptape_add_reduced") result(status)
+      import :: c_char, c_double, c_int, c_int64_t, c_ptr, c_reduced_options
+      type(c_ptr), value :: writer
+      character(kind=c_char), intent(in) :: tag(*)
+      real(c_double), value :: value
+      integer(c_int64_t), value :: step
+      type(c_reduced_options), intent(in) :: options
+      integer(c_int) :: status
+    end function
+    function c_reduce(writer, step) bind(c, name="steptape_reduce") result(status)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: writer
+      integer(c_int64_t), value :: step
       integer(c_int) :: status
     end function
     function c_flush(writer) bind(c, name="steptape_flush") result(status)
@@ -321,6 +375,71 @@ contains
     if (present(enabled)) options%disabled = merge(0, 1, enabled)
     status = c_open(trim(run)//c_null_char, options, self%handle)
     call finish(status, .true., stat, errmsg)
+  end subroutine
+
+  !> Opens the run of a job, on all its ranks; see steptape_open_mpi() of the module steptape_mpi.
+  subroutine writer_open_job(self, run, communicator, ranks, stat, errmsg)
+    class(steptape_writer), intent(inout) :: self
+    character(*), intent(in) :: run
+    type(steptape_communicator), intent(in) :: communicator
+    integer, intent(in), optional :: ranks
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_open_options) :: options
+    type(steptape_communicator) :: sized
+    integer(c_int) :: status
+    if (c_associated(self%handle)) then
+      status = c_close(self%handle)
+      self%handle = c_null_ptr
+    end if
+    options%size = c_sizeof(options)
+    if (present(ranks)) options%ranks = int(ranks, c_int)
+    sized = communicator
+    sized%size = c_sizeof(sized)
+    status = c_open_job(trim(run)//c_null_char, options, sized, self%handle)
+    call finish(status, .true., stat, errmsg)
+  end subroutine
+
+  !> Queues this rank's value of a metric for reduce().
+  !>
+  !> @param weight  Of this value in the mean, 1 by default; 0: this rank has no value, and still
+  !>                makes the call.
+  !> @param minimum, maximum, deviation, total, histogram, band  Also written; equal on all ranks.
+  !> @param slowest Also writes the rank with the largest value, as `<tag>/argmax_rank`.
+  subroutine writer_add_reduced(self, tag, value, step, weight, minimum, maximum, deviation, &
+                                slowest, total, histogram, band, stat, errmsg)
+    class(steptape_writer), intent(in) :: self
+    character(*), intent(in) :: tag
+    real(real64), intent(in) :: value
+    integer, intent(in) :: step
+    real(real64), intent(in), optional :: weight
+    logical, intent(in), optional :: minimum, maximum, deviation, slowest, total, histogram, band
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_reduced_options) :: options
+    options%size = c_sizeof(options)
+    if (present(weight)) then
+      options%has_weight = 1
+      options%weight = weight
+    end if
+    if (present(minimum)) options%minimum = merge(1, 0, minimum)
+    if (present(maximum)) options%maximum = merge(1, 0, maximum)
+    if (present(deviation)) options%deviation = merge(1, 0, deviation)
+    if (present(slowest)) options%slowest = merge(1, 0, slowest)
+    if (present(total)) options%sum = merge(1, 0, total)
+    if (present(histogram)) options%histogram = merge(1, 0, histogram)
+    if (present(band)) options%band = merge(1, 0, band)
+    call finish(c_add_reduced(self%handle, trim(tag)//c_null_char, value, int(step, c_int64_t), &
+                              options), .true., stat, errmsg)
+  end subroutine
+
+  !> Averages what all ranks have queued for a step; the root writes it. Collective.
+  subroutine writer_reduce(self, step, stat, errmsg)
+    class(steptape_writer), intent(in) :: self
+    integer, intent(in) :: step
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call finish(c_reduce(self%handle, int(step, c_int64_t)), .true., stat, errmsg)
   end subroutine
 
   pure function writer_is_open(self) result(is_open)

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "c/caller_transport.h"
+
+#include <algorithm>
+#include <chrono>
+#include <climits>
+#include <cstring>
+#include <utility>
+
+#include "steptape/base/status.h"
+#include "steptape/ranks/communicator.h"
+
+#include "base/got_expected.h"
+#include "ranks/communicator/poll_pause.h"
+#include "ranks/communicator/posix_node_memory.h"
+#include "ranks/engine/protocol.h"
+#include "ranks/engine/stuck.h"
+
+namespace steptape::detail::c {
+
+using ranks::CollectiveCall;
+using ranks::RankParts;
+using ranks::Transfer;
+using ranks::TransportFailure;
+
+void* CallerRanks::startGather(int lane, void* all, std::size_t bytes) const {
+  void* operation = nullptr;
+  if (calls_.start_gather(calls_.context, lane, all, bytes, &operation) != 0) {
+    throw TransportFailure(ErrorCode::kIoError,
+                           "start_gather() of the steptape_communicator has failed");
+  }
+  return operation;
+}
+
+bool CallerRanks::hasEnded(void* operation) const {
+  int isDone = 0;
+  if (calls_.test(calls_.context, operation, &isDone) != 0) {
+    throw TransportFailure(ErrorCode::kIoError, "test() of the steptape_communicator has failed");
+  }
+  return isDone != 0;
+}
+
+namespace {
+
+/// What each rank tells the others. Its size must stay, because ranks of other versions receive it.
+struct PlaceMessage {
+  std::array<char, 88> nodeName;
+  std::array<char, 40> protocol;
+};
+static_assert(sizeof(PlaceMessage) == 128);
+
+template <std::size_t kSize>
+void copyText(const std::string& text, std::array<char, kSize>* to) {
+  std::copy_n(text.begin(), std::min(text.size(), kSize - 1), to->begin());
+}
+
+ranks::GroupMap nodesOf(const CallerRanks& job) {
+  std::vector<PlaceMessage> messages(job.ranks());
+  PlaceMessage& mine = messages[static_cast<std::size_t>(job.rank())];
+  copyText(Communicator().nodeName(), &mine.nodeName);
+  copyText(ranks::protocolText(), &mine.protocol);
+  void* const operation = job.startGather(0, messages.data(), sizeof(PlaceMessage));
+  ranks::PollPause pause{std::chrono::minutes(10)};
+  while (!job.hasEnded(operation)) {
+    if (!pause.next()) {
+      throw Error(ErrorCode::kDeadlineExceeded,
+                  "steptape_open_job: " +
+                      base::gotExpected("no word from some ranks within ten minutes",
+                                        "the call on all " + std::to_string(job.ranks())));
+    }
+  }
+  std::vector<ranks::GroupMap::Place> places;
+  for (const PlaceMessage& message : messages) {
+    if (message.protocol != messages.front().protocol) {
+      ranks::throwStartMismatch(static_cast<int>(places.size()), message.nodeName.data(),
+                                message.protocol.data(), messages.front().protocol.data());
+    }
+    // A node is known by its first rank.
+    const auto first =
+        std::find_if(messages.begin(), messages.end(),
+                     [&](const PlaceMessage& other) { return other.nodeName == message.nodeName; });
+    places.push_back({static_cast<int>(first - messages.begin()), message.nodeName.data()});
+  }
+  return ranks::GroupMap(std::move(places), job.rank());
+}
+
+}  // namespace
+
+CallerTransport::CallerTransport(std::shared_ptr<const CallerRanks> ranks, ranks::GroupMap map)
+    : Transport(std::move(map), INT_MAX), ranks_(std::move(ranks)) {}
+
+CallerTransport::~CallerTransport() {
+  // What is in flight may still write to its memory.
+  for (std::unique_ptr<Operation>& operation : known_) {
+    if (operation->handle != nullptr) {
+      static_cast<void>(operation.release());
+    }
+  }
+}
+
+Transfer CallerTransport::add(Operation operation) {
+  const Lane lane = operation.lane;
+  Operation* const kept =
+      known_.emplace_back(std::make_unique<Operation>(std::move(operation))).get();
+  if (kept->all == nullptr) {
+    kept->all = kept->buffer.data();
+  }
+  lanes_[lane].push_back(kept);
+  advance(lane);
+  return reinterpret_cast<Transfer>(kept);
+}
+
+void CallerTransport::advance(Lane lane) {
+  std::deque<Operation*>& waiting = lanes_[lane];
+  while (!waiting.empty()) {
+    Operation& operation = *waiting.front();
+    if (operation.handle == nullptr) {
+      operation.handle = ranks_->startGather(lane, operation.all, operation.bytes);
+    }
+    if (!ranks_->hasEnded(operation.handle)) {
+      return;
+    }
+    operation.handle = nullptr;
+    if (operation.then == nullptr || operation.then(&operation)) {
+      operation.isDone = true;
+      waiting.pop_front();
+    }
+  }
+}
+
+bool CallerTransport::hasEnded(Transfer& transfer) {
+  const auto found = std::find_if(known_.begin(), known_.end(), [&](const auto& operation) {
+    return reinterpret_cast<Transfer>(operation.get()) == transfer;
+  });
+  if (found == known_.end()) {
+    transfer = 0;
+    return true;
+  }
+  Operation& operation = **found;
+  if (!operation.isDone) {
+    advance(operation.lane);
+  }
+  if (operation.isDone) {
+    known_.erase(found);
+    transfer = 0;
+  }
+  return transfer == 0;
+}
+
+Transfer CallerTransport::compare(ranks::ComparedMessage& message) {
+  constexpr std::size_t kBytes = ranks::ComparedMessage::kBytes;
+  Operation operation;
+  operation.lane = kComparisons;
+  operation.bytes = kBytes;
+  operation.buffer.resize(ranks_->ranks() * kBytes);
+  std::memcpy(&operation.buffer[static_cast<std::size_t>(map().rank()) * kBytes], &message, kBytes);
+  operation.then = [this, &message](Operation* ended) {
+    for (int rank = 0; rank < map().size(); ++rank) {
+      message.mergeInOrder(rank, ended->buffer.data() + static_cast<std::size_t>(rank) * kBytes);
+    }
+    return true;
+  };
+  return add(std::move(operation));
+}
+
+Transfer CallerTransport::gatherReports(char* all, std::size_t bytesPerRank) {
+  Operation operation;
+  operation.lane = kReports;
+  operation.all = all;
+  operation.bytes = bytesPerRank;
+  return add(std::move(operation));
+}
+
+Transfer CallerTransport::barrier() {
+  Operation operation;
+  operation.bytes = 1;
+  operation.buffer.resize(ranks_->ranks());
+  return add(std::move(operation));
+}
+
+Transfer CallerTransport::broadcast(void* data, std::size_t bytes, int root) {
+  Operation operation;
+  operation.bytes = bytes;
+  operation.buffer.resize(ranks_->ranks() * bytes);
+  std::memcpy(&operation.buffer[static_cast<std::size_t>(map().rank()) * bytes], data, bytes);
+  operation.then = [data, bytes, root](Operation* ended) {
+    std::memcpy(data, ended->buffer.data() + static_cast<std::size_t>(root) * bytes, bytes);
+    return true;
+  };
+  return add(std::move(operation));
+}
+
+Transfer CallerTransport::allgather(void* all, std::size_t bytesPerRank) {
+  Operation operation;
+  operation.all = all;
+  operation.bytes = bytesPerRank;
+  return add(std::move(operation));
+}
+
+Transfer CallerTransport::gatherAny(
+    std::string mine,
+    std::function<void(const char* all, std::size_t stride, const std::uint64_t* sizes)> use) {
+  const auto rank = static_cast<std::size_t>(map().rank());
+  const std::size_t count = ranks_->ranks();
+  auto sizes = std::make_shared<std::vector<std::uint64_t>>(count);
+  (*sizes)[rank] = mine.size();
+  Operation operation;
+  operation.bytes = sizeof(std::uint64_t);
+  operation.all = sizes->data();
+  operation.mine = std::move(mine);
+  operation.then = [=, use = std::move(use)](Operation* ended) {
+    const std::size_t stride = *std::max_element(sizes->begin(), sizes->end());
+    if (ended->buffer.empty() && stride > 0) {
+      ended->buffer.resize(count * stride);
+      std::memcpy(&ended->buffer[rank * stride], ended->mine.data(), ended->mine.size());
+      ended->all = ended->buffer.data();
+      ended->bytes = stride;
+      return false;
+    }
+    use(ended->buffer.data(), stride, sizes->data());
+    return true;
+  };
+  return add(std::move(operation));
+}
+
+Transfer CallerTransport::allgatherv(void* all, const RankParts& parts) {
+  char* const to = static_cast<char*>(all);
+  const auto rank = static_cast<std::size_t>(map().rank());
+  return gatherAny(
+      std::string(to + parts.starts[rank], static_cast<std::size_t>(parts.counts[rank])),
+      [to, starts = parts.starts](const char* from, std::size_t stride,
+                                  const std::uint64_t* sizes) {
+        for (std::size_t r = 0; r < starts.size(); ++r) {
+          std::memcpy(to + starts[r], from + r * stride, sizes[r]);
+        }
+      });
+}
+
+Transfer CallerTransport::gatherv(const void* mine, std::size_t bytes, int root, void* all,
+                                  const RankParts& parts) {
+  const bool isRoot = map().rank() == root;
+  return gatherAny(std::string(static_cast<const char*>(mine), bytes),
+                   [isRoot, to = static_cast<char*>(all), starts = parts.starts](
+                       const char* from, std::size_t stride, const std::uint64_t* sizes) {
+                     for (std::size_t r = 0; isRoot && r < starts.size(); ++r) {
+                       std::memcpy(to + starts[r], from + r * stride, sizes[r]);
+                     }
+                   });
+}
+
+Transfer CallerTransport::alltoallv(const void* from, const RankParts& sent, void* to,
+                                    const RankParts& received) {
+  // Each rank gets everything, and takes its part: first come the sizes of all parts.
+  const std::size_t count = ranks_->ranks();
+  std::string mine(count * sizeof(int), '\0');
+  std::memcpy(mine.data(), sent.counts.data(), mine.size());
+  for (std::size_t r = 0; r < count; ++r) {
+    mine.append(static_cast<const char*>(from) + sent.starts[r],
+                static_cast<std::size_t>(sent.counts[r]));
+  }
+  const auto rank = static_cast<std::size_t>(map().rank());
+  return gatherAny(
+      std::move(mine), [count, rank, to = static_cast<char*>(to), starts = received.starts](
+                           const char* all, std::size_t stride, const std::uint64_t* /*sizes*/) {
+        std::vector<int> counts(count);
+        for (std::size_t r = 0; r < count; ++r) {
+          const char* const part = all + r * stride;
+          std::memcpy(counts.data(), part, count * sizeof(int));
+          std::size_t before = count * sizeof(int);
+          for (std::size_t other = 0; other < rank; ++other) {
+            before += static_cast<std::size_t>(counts[other]);
+          }
+          std::memcpy(to + starts[r], part + before, static_cast<std::size_t>(counts[rank]));
+        }
+      });
+}
+
+bool CallerTransport::canReduce(const CollectiveCall& /*call*/) const {
+  return false;
+}
+
+Transfer CallerTransport::allreduce(const CollectiveCall& /*call*/, std::size_t /*offset*/,
+                                    std::size_t /*count*/) {
+  return 0;  // not called: see canReduce()
+}
+
+Transfer CallerTransport::reduceScatter(const CollectiveCall& /*call*/,
+                                        const std::vector<int>& /*counts*/) {
+  return 0;  // not called: see canReduce()
+}
+
+// A rank that waits long names the collective, and not the ranks that are missing.
+void CallerTransport::postNote(const ranks::StallNote& /*note*/) {}
+
+bool CallerTransport::takeNote(int& /*rank*/, ranks::StallNote& /*note*/) {
+  return false;
+}
+
+CallerCommunicator::CallerCommunicator(const std::shared_ptr<const CallerRanks>& job)
+    : EngineCommunicator(std::make_shared<CallerTransport>(job, nodesOf(*job))) {}
+
+std::shared_ptr<Communicator> CallerCommunicator::split(int /*color*/, int /*key*/) {
+  throw Error(ErrorCode::kFailedPrecondition,
+              "split: " + base::gotExpected("ranks that reach each other by functions of a program",
+                                            "a communicator of Steptape's, which makes groups"));
+}
+
+std::shared_ptr<NodeMemory> CallerCommunicator::allocateNodeMemory(std::size_t bytes,
+                                                                   std::string* why) {
+  std::shared_ptr<NodeMemory> memory =
+      ranks::PosixNodeMemory::tryMake(*this, map(), bytes, why, &ranks::markStuck);
+  if (memory) {
+    shareSettings(*memory);
+  }
+  return memory;
+}
+
+}  // namespace steptape::detail::c
