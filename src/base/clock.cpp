@@ -5,6 +5,8 @@
 #include <cmath>
 #include <thread>
 
+#include "base/never_destroyed.h"
+
 namespace steptape {
 namespace {
 
@@ -72,8 +74,9 @@ std::int64_t Clock::wallNanos() const {
 }
 
 const Clock& Clock::system() {
-  static const SystemClock kClock;
-  return kClock;
+  // Never destroyed: a writer with static storage may end after it.
+  static const detail::base::NeverDestroyed<SystemClock> kClock;
+  return *kClock;
 }
 
 double TickConverter::nanosPerTick() {

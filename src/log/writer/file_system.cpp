@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/directory_entries.h"
+#include "base/never_destroyed.h"
 
 namespace steptape::detail::log {
 namespace {
@@ -30,9 +31,10 @@ int openFile(const std::string& path, int flags, int* descriptor) {
 FileSystem::~FileSystem() = default;
 
 FileSystem& FileSystem::current() {
-  static FileSystem real;
+  // Never destroyed: a writer with static storage may end after it.
+  static const base::NeverDestroyed<FileSystem> kReal;
   FileSystem* const test = testFileSystem.load(std::memory_order_acquire);
-  return test != nullptr ? *test : real;
+  return test != nullptr ? *test : *kReal;
 }
 
 void FileSystem::setForTesting(FileSystem* fileSystem) {

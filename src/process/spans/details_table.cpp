@@ -6,6 +6,7 @@
 #include "steptape/process/zone.h"
 
 #include "base/mutex.h"
+#include "base/never_destroyed.h"
 
 namespace steptape {
 namespace {
@@ -36,9 +37,9 @@ class DetailsTable {
   }
 
   const SpanDetails& at(std::uint32_t id) {
-    static const SpanDetails kNone;
+    static const detail::base::NeverDestroyed<SpanDetails> kNone;
     const detail::base::MutexLock lock(mutex_);
-    return id == 0 ? kNone : details_.at(id - 1);
+    return id == 0 ? *kNone : details_.at(id - 1);
   }
 
  private:
