@@ -28,7 +28,7 @@ foreach(component IN LISTS CPACK_COMPONENTS_ALL)
       message(FATAL_ERROR "${file} is in ${component} and in another component")
     endif()
     # Modules for Fortran are sources, which the user's MPI compiles.
-    if(file MATCHES "steptape[/_-](c10d|figure|mpi|torch|trainer)[./-]" AND NOT file MATCHES "/fortran/")
+    if(NOT file MATCHES "/fortran/" AND file MATCHES "steptape[/_-](c10d|figure|mpi|torch|trainer)[./-]")
       string(REGEX REPLACE "^(trainer|c10d)$" torch owner ${CMAKE_MATCH_1})
       if(NOT component STREQUAL "steptape_${owner}_Development")
         message(FATAL_ERROR "${file} is in ${component}, and not in steptape_${owner}_Development")
