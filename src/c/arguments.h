@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstring>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -42,15 +41,12 @@ TensorView viewOf(Argument argument, const steptape_array* array);
 /// Rejects a list without elements that must have `count`. @throws Error(kInvalidArgument)
 void checkList(Argument argument, const void* list, std::size_t count);
 
-/// Returns the options with the fields that the caller's header had; the others are 0.
-/// @throws Error(kInvalidArgument) if the size is impossible, or if a newer header has set a field
-///         that this library does not know.
-template <typename Options>
-Options optionsOf(const char* function, const Options* given);
-
 /// Checks a caller's struct, and copies what is known of it.
 void copyOptions(Argument argument, const void* given, void* known, std::size_t knownSize);
 
+/// Returns the options with the fields that the caller's header had; the others are 0.
+/// @throws Error(kInvalidArgument) if the size is impossible, or if a newer header has set a field
+///         that this library does not know.
 template <typename Options>
 Options optionsOf(const char* function, const Options* given) {
   Options known{};

@@ -98,6 +98,15 @@ CallerTransport::~CallerTransport() {
   }
 }
 
+CallerTransport::Operation CallerTransport::gathering(const void* mine, std::size_t bytes) const {
+  Operation operation;
+  operation.bytes = bytes;
+  operation.buffer.resize(ranks_->ranks() * bytes);
+  std::memcpy(operation.buffer.data() + static_cast<std::size_t>(map().rank()) * bytes, mine,
+              bytes);
+  return operation;
+}
+
 Transfer CallerTransport::add(Operation operation) {
   const Lane lane = operation.lane;
   Operation* const kept =
@@ -149,11 +158,8 @@ bool CallerTransport::hasEnded(Transfer& transfer) {
 
 Transfer CallerTransport::compare(ranks::ComparedMessage& message) {
   constexpr std::size_t kBytes = ranks::ComparedMessage::kBytes;
-  Operation operation;
+  Operation operation = gathering(&message, kBytes);
   operation.lane = kComparisons;
-  operation.bytes = kBytes;
-  operation.buffer.resize(ranks_->ranks() * kBytes);
-  std::memcpy(&operation.buffer[static_cast<std::size_t>(map().rank()) * kBytes], &message, kBytes);
   operation.then = [this, &message](Operation* ended) {
     for (int rank = 0; rank < map().size(); ++rank) {
       message.mergeInOrder(rank, ended->buffer.data() + static_cast<std::size_t>(rank) * kBytes);
@@ -172,17 +178,11 @@ Transfer CallerTransport::gatherReports(char* all, std::size_t bytesPerRank) {
 }
 
 Transfer CallerTransport::barrier() {
-  Operation operation;
-  operation.bytes = 1;
-  operation.buffer.resize(ranks_->ranks());
-  return add(std::move(operation));
+  return add(gathering("", 1));
 }
 
 Transfer CallerTransport::broadcast(void* data, std::size_t bytes, int root) {
-  Operation operation;
-  operation.bytes = bytes;
-  operation.buffer.resize(ranks_->ranks() * bytes);
-  std::memcpy(&operation.buffer[static_cast<std::size_t>(map().rank()) * bytes], data, bytes);
+  Operation operation = gathering(data, bytes);
   operation.then = [data, bytes, root](Operation* ended) {
     std::memcpy(data, ended->buffer.data() + static_cast<std::size_t>(root) * bytes, bytes);
     return true;

@@ -90,6 +90,8 @@ class CallerTransport final : public ranks::Transport {
     bool isDone = false;
   };
 
+  /// Returns an operation that gathers in its own buffer, where this rank's bytes are already.
+  Operation gathering(const void* mine, std::size_t bytes) const;
   ranks::Transfer add(Operation operation);
   /// Advances the first operation of a lane.
   void advance(Lane lane);

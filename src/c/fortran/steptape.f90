@@ -608,6 +608,9 @@ contains
     array = c_array(first, dtype, size(extents, kind=c_int), c_loc(extent), c_loc(stride))
   end subroutine
 
+  ! The procedures below differ in kinds and ranks alone: Fortran 2008 has neither templates nor
+  ! arrays of assumed rank.
+
   subroutine pass_histogram(self, tag, array, step, bins, rule, stat, errmsg)
     class(steptape_writer), intent(in) :: self
     character(*), intent(in) :: tag

@@ -91,7 +91,7 @@ class Patience {
 /// @return whether the box is claimed.
 bool claim(const process::BoxName& name, const DeadProcess& named, Patience* patience,
            process::DeadBox* box, RecoveryReport* report) {
-  process::DeadBox::State state = box->claim(name);
+  const process::DeadBox::State state = box->claim(name);
   process::BoxHeader header;
   if (state != process::DeadBox::State::kLives ||
       !process::readBoxHeader(name, "names", &header).ok()) {
@@ -99,13 +99,9 @@ bool claim(const process::BoxName& name, const DeadProcess& named, Patience* pat
   }
   bool isDying = false;
   do {
-    state = box->claim(name);
-    if (state == process::DeadBox::State::kLives && !process::hasLivingProcess(name, header)) {
-      state = box->claim(name);  // it has ended just now, or another recovery has the box
-      return state == process::DeadBox::State::kDead;
-    }
-    if (state != process::DeadBox::State::kLives) {
-      return state == process::DeadBox::State::kDead;
+    if (!process::hasLivingProcess(name, header)) {
+      // It has ended just now, or another recovery has the box.
+      return box->claim(name) == process::DeadBox::State::kDead;
     }
     isDying = process::isKnownToLive(header) && base::isDying(std::to_string(header.pid));
   } while (isDying && patience->wait());
