@@ -13,7 +13,7 @@
 #include "base/got_expected.h"
 #include "ranks/communicator/poll_pause.h"
 #include "ranks/communicator/posix_node_memory.h"
-#include "ranks/engine/protocol.h"
+#include "ranks/engine/place_message.h"
 #include "ranks/engine/stuck.h"
 
 namespace steptape::detail::c {
@@ -42,24 +42,11 @@ bool CallerRanks::hasEnded(void* operation) const {
 
 namespace {
 
-/// What each rank tells the others. Its size must stay, because ranks of other versions receive it.
-struct PlaceMessage {
-  std::array<char, 88> nodeName;
-  std::array<char, 40> protocol;
-};
-static_assert(sizeof(PlaceMessage) == 128);
-
-template <std::size_t kSize>
-void copyText(const std::string& text, std::array<char, kSize>* to) {
-  std::copy_n(text.begin(), std::min(text.size(), kSize - 1), to->begin());
-}
-
 ranks::GroupMap nodesOf(const CallerRanks& job) {
-  std::vector<PlaceMessage> messages(job.ranks());
-  PlaceMessage& mine = messages[static_cast<std::size_t>(job.rank())];
-  copyText(Communicator().nodeName(), &mine.nodeName);
-  copyText(ranks::protocolText(), &mine.protocol);
-  void* const operation = job.startGather(0, messages.data(), sizeof(PlaceMessage));
+  std::vector<ranks::PlaceMessage> messages(job.ranks());
+  messages[static_cast<std::size_t>(job.rank())] =
+      ranks::PlaceMessage::of({0, Communicator().nodeName()});
+  void* const operation = job.startGather(0, messages.data(), sizeof(ranks::PlaceMessage));
   ranks::PollPause pause{std::chrono::minutes(10)};
   while (!job.hasEnded(operation)) {
     if (!pause.next()) {
@@ -69,19 +56,14 @@ ranks::GroupMap nodesOf(const CallerRanks& job) {
                                         "the call on all " + std::to_string(job.ranks())));
     }
   }
-  std::vector<ranks::GroupMap::Place> places;
-  for (const PlaceMessage& message : messages) {
-    if (message.protocol != messages.front().protocol) {
-      ranks::throwStartMismatch(static_cast<int>(places.size()), message.nodeName.data(),
-                                message.protocol.data(), messages.front().protocol.data());
-    }
+  for (ranks::PlaceMessage& message : messages) {
     // A node is known by its first rank.
-    const auto first =
-        std::find_if(messages.begin(), messages.end(),
-                     [&](const PlaceMessage& other) { return other.nodeName == message.nodeName; });
-    places.push_back({static_cast<int>(first - messages.begin()), message.nodeName.data()});
+    const auto first = std::find_if(messages.begin(), messages.end(), [&](const auto& other) {
+      return other.nodeName == message.nodeName;
+    });
+    message.nodeId = static_cast<int>(first - messages.begin());
   }
-  return ranks::GroupMap(std::move(places), job.rank());
+  return ranks::groupMapOf(messages, job.rank());
 }
 
 }  // namespace

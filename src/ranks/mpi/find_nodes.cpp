@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ranks/mpi/find_nodes.h"
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
+#include <string>
+#include <vector>
 
 #include "steptape/ranks/communicator.h"
 
-#include "ranks/engine/protocol.h"
+#include "ranks/engine/place_message.h"
 
 namespace steptape::mpi::detail {
 namespace {
 
 using steptape::detail::ranks::GroupMap;
+using steptape::detail::ranks::PlaceMessage;
 
 /// Returns the lowest rank that shares memory with this one.
 int lowestRankOfNode(MPI_Comm communicator, int rank) {
@@ -21,19 +22,6 @@ int lowestRankOfNode(MPI_Comm communicator, int rank) {
   MPI_Bcast(&rank, 1, MPI_INT, 0, node);
   MPI_Comm_free(&node);
   return rank;
-}
-
-/// What each rank tells the others. Its size must stay, because ranks of other versions receive it.
-struct PlaceMessage {
-  int nodeId;
-  std::array<char, 84> nodeName;
-  std::array<char, 40> protocol;
-};
-static_assert(sizeof(PlaceMessage) == 128);
-
-template <std::size_t kSize>
-void copyText(const std::string& text, std::array<char, kSize>& to) {
-  std::copy_n(text.begin(), std::min(text.size(), kSize - 1), to.begin());
 }
 
 }  // namespace
@@ -50,24 +38,10 @@ GroupMap findNodes(MPI_Comm communicator, int ranksPerNode) {
   }
 
   std::vector<PlaceMessage> messages(static_cast<std::size_t>(size));
-  PlaceMessage& message = messages[static_cast<std::size_t>(rank)];
-  message.nodeId = mine.nodeId;
-  copyText(mine.nodeName, message.nodeName);
-  copyText(steptape::detail::ranks::protocolText(), message.protocol);
+  messages[static_cast<std::size_t>(rank)] = PlaceMessage::of(mine);
   MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, messages.data(), sizeof(PlaceMessage), MPI_BYTE,
                 communicator);
-
-  std::vector<GroupMap::Place> places;
-  places.reserve(messages.size());
-  for (const PlaceMessage& other : messages) {
-    if (other.protocol != messages.front().protocol) {
-      steptape::detail::ranks::throwStartMismatch(static_cast<int>(places.size()),
-                                                  other.nodeName.data(), other.protocol.data(),
-                                                  messages.front().protocol.data());
-    }
-    places.push_back({other.nodeId, other.nodeName.data()});
-  }
-  return GroupMap(std::move(places), rank);
+  return steptape::detail::ranks::groupMapOf(messages, rank);
 }
 
 }  // namespace steptape::mpi::detail
