@@ -85,9 +85,14 @@ make_preset() {
   fi
 }
 
-# failed_steps <log of a build>: the errors of compilers and linkers
+# failed_steps <log of a build>: the errors of compilers and linkers, or the end of the log, and how much room there is:
+# a full disk leaves no error, because the log itself is cut off.
 failed_steps() {
-  grep -E -A 2 '(^|: )(fatal )?error: |^CMake Error|undefined reference' "$1" | cut -c 1-400 | head -n 40 || true
+  local errors free
+  errors=$(grep -E -A 2 '(^|: )(fatal )?error: |^CMake Error|undefined reference' "$1" | cut -c 1-400 | head -n 40 || true)
+  if [[ -z $errors ]]; then errors=$(tail -n 10 "$1" | cut -c 1-400); fi
+  free=$(df --output=avail --block-size=1M "$1" | tail -n 1)
+  printf '%s\n%s\n' "$errors" "free space on the disk: ${free// /} MB"
 }
 
 # run_preset <preset>: adds its tests to the counts. A failed build counts as one failed test.

@@ -145,18 +145,14 @@ bool hasLivingProcess(const BoxName& name, const BoxHeader& header) {
 }
 
 DeadBox::~DeadBox() {
-  if (descriptor_ >= 0) {
-    ::close(descriptor_);
-  }
+  release();
 }
 
 DeadBox::State DeadBox::claim(const BoxName& name) {
   if (isOfThisProcess(name)) {
     return State::kLives;
   }
-  if (descriptor_ >= 0) {
-    ::close(descriptor_);
-  }
+  release();
   const std::string path = name.pathOf(kId);
   descriptor_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   struct stat status {};
@@ -186,8 +182,21 @@ DeadBox::State DeadBox::claim(const BoxName& name) {
     }
     return State::kNothing;
   }
-  // If the process has two copies of this library, the other one may have lost its lock.
-  return isKnownToLive(header_) ? State::kLives : State::kDead;
+  // If the process has two copies of this library, the other one may have lost its lock. And one
+  // that ends loses it a moment before it has ended.
+  if (isKnownToLive(header_)) {
+    // Else hasLivingProcess() would take this claim for one of another recovery.
+    release();
+    return State::kLives;
+  }
+  return State::kDead;
+}
+
+void DeadBox::release() {
+  if (descriptor_ >= 0) {
+    ::close(descriptor_);
+    descriptor_ = -1;
+  }
 }
 
 void DeadBox::remove(std::initializer_list<const char*> parts) {

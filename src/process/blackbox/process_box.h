@@ -87,6 +87,9 @@ class STEPTAPE_EXPORT DeadBox {
   void remove(std::initializer_list<const char*> parts);
 
  private:
+  /// Gives the claim up.
+  void release();
+
   BoxName name_;
   BoxHeader header_;
   int descriptor_ = -1;

@@ -8,6 +8,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <functional>
 #include <string>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -35,7 +38,9 @@ class DyingProcessTest : public KilledRunTest {
  protected:
   /// Starts a process that has logged two scalars, which are not in its file yet.
   /// @param bytes Of memory that the kernel frees before it ends the process.
-  pid_t startedWriter(std::size_t bytes) {
+  /// @param then What the process does when it has logged.
+  pid_t startedWriter(
+      std::size_t bytes, const std::function<void()>& then = [] {}) {
     std::fflush(nullptr);
     const pid_t child = fork();
     if (child == 0) {
@@ -46,6 +51,7 @@ class DyingProcessTest : public KilledRunTest {
           mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
       madvise(memory, bytes, MADV_NOHUGEPAGE);
       std::memset(memory, 1, bytes);
+      then();
       noted_->isWriting = true;
       while (true) {
         pause();
@@ -55,6 +61,13 @@ class DyingProcessTest : public KilledRunTest {
       std::this_thread::yield();
     }
     return child;
+  }
+
+  /// Gives up the locks of this process: whoever closes a file loses all locks that it has of it.
+  void closeBoxes() const {
+    for (const auto& entry : std::filesystem::directory_iterator(boxes_.folder())) {
+      close(open(entry.path().c_str(), O_RDONLY | O_CLOEXEC));
+    }
   }
 };
 
@@ -89,6 +102,17 @@ TEST_F(DyingProcessTest, IsNotTakenForOneThatLives) {
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
   EXPECT_THAT(recoverRuns({run()}).living, IsEmpty());
+}
+
+// The last moment of a process: it has given up its locks and has not ended yet.
+TEST_F(DyingProcessTest, IsSeenWithoutItsLock) {
+  const pid_t child = startedWriter(4096, [this] { closeBoxes(); });
+  const RecoveryReport report = recoverRuns({run()});
+  EXPECT_THAT(report.processes, IsEmpty());
+  EXPECT_THAT(report.living, SizeIs(1));
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  EXPECT_THAT(recoverRuns({run()}).processes, SizeIs(1));
 }
 
 TEST_F(DyingProcessTest, ComesOnceIfTwoRecoveriesMetIt) {
