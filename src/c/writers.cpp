@@ -11,7 +11,7 @@
 
 #include "base/got_expected.h"
 #include "c/arguments.h"
-#include "c/caller_transport.h"
+#include "c/caller_ranks.h"
 #include "c/calls.h"
 #include "c/writer_slots.h"
 #include "ranks/communicator/launch.h"
@@ -133,7 +133,7 @@ std::unique_ptr<OpenRun> openJob(const char* run, const steptape_open_options* g
   std::shared_ptr<Communicator> communicator = std::make_shared<Communicator>();
   if (job->ranks() > 1) {
     try {
-      communicator = std::make_shared<CallerCommunicator>(job);
+      communicator = std::make_shared<ranks::GatherCommunicator>(job);
     } catch (const ranks::TransportFailure& failure) {
       throw Error(failure.code(), std::string(kOpenJob) + ": " + failure.what());
     }

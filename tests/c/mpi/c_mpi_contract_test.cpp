@@ -8,7 +8,7 @@
 #include "steptape/base/status.h"
 #include "steptape/c/mpi.h"
 
-#include "c/caller_transport.h"
+#include "c/caller_ranks.h"
 #include "ranks/communicator/collective_contract.h"
 
 #include <gtest/gtest.h>
@@ -16,8 +16,8 @@
 namespace steptape {
 namespace {
 
-using detail::c::CallerCommunicator;
 using detail::c::CallerRanks;
+using detail::ranks::GatherCommunicator;
 
 using ContractOfCallers = ::testing::TestWithParam<test::ContractCase>;
 
@@ -26,7 +26,7 @@ std::shared_ptr<const CallerRanks> callers() {
 }
 
 TEST_P(ContractOfCallers, Holds) {
-  CallerCommunicator world(callers());
+  GatherCommunicator world(callers());
   world.setTimeout(std::chrono::seconds(30));
   GetParam().check(world);
 }
@@ -46,7 +46,7 @@ INSTANTIATE_TEST_SUITE_P(Mismatches, ContractOfCallers,
                          ::testing::ValuesIn(test::mismatchContract()), &nameOfCase);
 
 TEST(CommunicatorOfCallers, MakesNoGroups) {
-  CallerCommunicator world(callers());
+  GatherCommunicator world(callers());
   EXPECT_THROW(world.split(0, 0), Error);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "c/caller_transport.h"
+#include "ranks/engine/gather_transport.h"
 
 #include <algorithm>
 #include <chrono>
@@ -16,62 +16,42 @@
 #include "ranks/engine/place_message.h"
 #include "ranks/engine/stuck.h"
 
-namespace steptape::detail::c {
+namespace steptape::detail::ranks {
 
-using ranks::CollectiveCall;
-using ranks::RankParts;
-using ranks::Transfer;
-using ranks::TransportFailure;
-
-void* CallerRanks::startGather(int lane, void* all, std::size_t bytes) const {
-  void* operation = nullptr;
-  if (calls_.start_gather(calls_.context, lane, all, bytes, &operation) != 0) {
-    throw TransportFailure(ErrorCode::kIoError,
-                           "start_gather() of the steptape_communicator has failed");
-  }
-  return operation;
-}
-
-bool CallerRanks::hasEnded(void* operation) const {
-  int isDone = 0;
-  if (calls_.test(calls_.context, operation, &isDone) != 0) {
-    throw TransportFailure(ErrorCode::kIoError, "test() of the steptape_communicator has failed");
-  }
-  return isDone != 0;
-}
+GatheringRanks::~GatheringRanks() = default;
 
 namespace {
 
-ranks::GroupMap nodesOf(const CallerRanks& job) {
-  std::vector<ranks::PlaceMessage> messages(job.ranks());
-  messages[static_cast<std::size_t>(job.rank())] =
-      ranks::PlaceMessage::of({0, Communicator().nodeName()});
-  void* const operation = job.startGather(0, messages.data(), sizeof(ranks::PlaceMessage));
-  ranks::PollPause pause{std::chrono::minutes(10)};
+GroupMap nodesOf(const GatheringRanks& job) {
+  std::vector<PlaceMessage> messages(job.ranks());
+  messages[static_cast<std::size_t>(job.rank())] = PlaceMessage::of({0, Communicator().nodeName()});
+  void* const operation =
+      job.startGather(GatheringRanks::kData, messages.data(), sizeof(PlaceMessage));
+  PollPause pause{std::chrono::minutes(10)};
   while (!job.hasEnded(operation)) {
     if (!pause.next()) {
       throw Error(ErrorCode::kDeadlineExceeded,
-                  "steptape_open_job: " +
+                  "opening the run of a job: " +
                       base::gotExpected("no word from some ranks within ten minutes",
                                         "the call on all " + std::to_string(job.ranks())));
     }
   }
-  for (ranks::PlaceMessage& message : messages) {
+  for (PlaceMessage& message : messages) {
     // A node is known by its first rank.
     const auto first = std::find_if(messages.begin(), messages.end(), [&](const auto& other) {
       return other.nodeName == message.nodeName;
     });
     message.nodeId = static_cast<int>(first - messages.begin());
   }
-  return ranks::groupMapOf(messages, job.rank());
+  return groupMapOf(messages, job.rank());
 }
 
 }  // namespace
 
-CallerTransport::CallerTransport(std::shared_ptr<const CallerRanks> ranks, ranks::GroupMap map)
+GatherTransport::GatherTransport(std::shared_ptr<const GatheringRanks> ranks, GroupMap map)
     : Transport(std::move(map), INT_MAX), ranks_(std::move(ranks)) {}
 
-CallerTransport::~CallerTransport() {
+GatherTransport::~GatherTransport() {
   // What is in flight may still write to its memory.
   for (std::unique_ptr<Operation>& operation : known_) {
     if (operation->handle != nullptr) {
@@ -80,7 +60,7 @@ CallerTransport::~CallerTransport() {
   }
 }
 
-CallerTransport::Operation CallerTransport::gathering(const void* mine, std::size_t bytes) const {
+GatherTransport::Operation GatherTransport::gathering(const void* mine, std::size_t bytes) const {
   Operation operation;
   operation.bytes = bytes;
   operation.buffer.resize(ranks_->ranks() * bytes);
@@ -89,7 +69,7 @@ CallerTransport::Operation CallerTransport::gathering(const void* mine, std::siz
   return operation;
 }
 
-Transfer CallerTransport::add(Operation operation) {
+Transfer GatherTransport::add(Operation operation) {
   const Lane lane = operation.lane;
   Operation* const kept =
       known_.emplace_back(std::make_unique<Operation>(std::move(operation))).get();
@@ -101,7 +81,7 @@ Transfer CallerTransport::add(Operation operation) {
   return reinterpret_cast<Transfer>(kept);
 }
 
-void CallerTransport::advance(Lane lane) {
+void GatherTransport::advance(Lane lane) {
   std::deque<Operation*>& waiting = lanes_[lane];
   while (!waiting.empty()) {
     Operation& operation = *waiting.front();
@@ -119,7 +99,7 @@ void CallerTransport::advance(Lane lane) {
   }
 }
 
-bool CallerTransport::hasEnded(Transfer& transfer) {
+bool GatherTransport::hasEnded(Transfer& transfer) {
   const auto found = std::find_if(known_.begin(), known_.end(), [&](const auto& operation) {
     return reinterpret_cast<Transfer>(operation.get()) == transfer;
   });
@@ -138,10 +118,10 @@ bool CallerTransport::hasEnded(Transfer& transfer) {
   return transfer == 0;
 }
 
-Transfer CallerTransport::compare(ranks::ComparedMessage& message) {
-  constexpr std::size_t kBytes = ranks::ComparedMessage::kBytes;
+Transfer GatherTransport::compare(ComparedMessage& message) {
+  constexpr std::size_t kBytes = ComparedMessage::kBytes;
   Operation operation = gathering(&message, kBytes);
-  operation.lane = kComparisons;
+  operation.lane = Lane::kComparisons;
   operation.then = [this, &message](Operation* ended) {
     for (int rank = 0; rank < map().size(); ++rank) {
       message.mergeInOrder(rank, ended->buffer.data() + static_cast<std::size_t>(rank) * kBytes);
@@ -151,19 +131,19 @@ Transfer CallerTransport::compare(ranks::ComparedMessage& message) {
   return add(std::move(operation));
 }
 
-Transfer CallerTransport::gatherReports(char* all, std::size_t bytesPerRank) {
+Transfer GatherTransport::gatherReports(char* all, std::size_t bytesPerRank) {
   Operation operation;
-  operation.lane = kReports;
+  operation.lane = Lane::kReports;
   operation.all = all;
   operation.bytes = bytesPerRank;
   return add(std::move(operation));
 }
 
-Transfer CallerTransport::barrier() {
+Transfer GatherTransport::barrier() {
   return add(gathering("", 1));
 }
 
-Transfer CallerTransport::broadcast(void* data, std::size_t bytes, int root) {
+Transfer GatherTransport::broadcast(void* data, std::size_t bytes, int root) {
   Operation operation = gathering(data, bytes);
   operation.then = [data, bytes, root](Operation* ended) {
     std::memcpy(data, ended->buffer.data() + static_cast<std::size_t>(root) * bytes, bytes);
@@ -172,14 +152,14 @@ Transfer CallerTransport::broadcast(void* data, std::size_t bytes, int root) {
   return add(std::move(operation));
 }
 
-Transfer CallerTransport::allgather(void* all, std::size_t bytesPerRank) {
+Transfer GatherTransport::allgather(void* all, std::size_t bytesPerRank) {
   Operation operation;
   operation.all = all;
   operation.bytes = bytesPerRank;
   return add(std::move(operation));
 }
 
-Transfer CallerTransport::gatherAny(
+Transfer GatherTransport::gatherAny(
     std::string mine,
     std::function<void(const char* all, std::size_t stride, const std::uint64_t* sizes)> use) {
   const auto rank = static_cast<std::size_t>(map().rank());
@@ -205,7 +185,7 @@ Transfer CallerTransport::gatherAny(
   return add(std::move(operation));
 }
 
-Transfer CallerTransport::allgatherv(void* all, const RankParts& parts) {
+Transfer GatherTransport::allgatherv(void* all, const RankParts& parts) {
   char* const to = static_cast<char*>(all);
   const auto rank = static_cast<std::size_t>(map().rank());
   return gatherAny(
@@ -218,7 +198,7 @@ Transfer CallerTransport::allgatherv(void* all, const RankParts& parts) {
       });
 }
 
-Transfer CallerTransport::gatherv(const void* mine, std::size_t bytes, int root, void* all,
+Transfer GatherTransport::gatherv(const void* mine, std::size_t bytes, int root, void* all,
                                   const RankParts& parts) {
   const bool isRoot = map().rank() == root;
   return gatherAny(std::string(static_cast<const char*>(mine), bytes),
@@ -230,7 +210,7 @@ Transfer CallerTransport::gatherv(const void* mine, std::size_t bytes, int root,
                    });
 }
 
-Transfer CallerTransport::alltoallv(const void* from, const RankParts& sent, void* to,
+Transfer GatherTransport::alltoallv(const void* from, const RankParts& sent, void* to,
                                     const RankParts& received) {
   // Each rank gets everything, and takes its part: first come the sizes of all parts.
   const std::size_t count = ranks_->ranks();
@@ -257,44 +237,44 @@ Transfer CallerTransport::alltoallv(const void* from, const RankParts& sent, voi
       });
 }
 
-bool CallerTransport::canReduce(const CollectiveCall& /*call*/) const {
+bool GatherTransport::canReduce(const CollectiveCall& /*call*/) const {
   return false;
 }
 
-Transfer CallerTransport::allreduce(const CollectiveCall& /*call*/, std::size_t /*offset*/,
+Transfer GatherTransport::allreduce(const CollectiveCall& /*call*/, std::size_t /*offset*/,
                                     std::size_t /*count*/) {
   return 0;  // not called: see canReduce()
 }
 
-Transfer CallerTransport::reduceScatter(const CollectiveCall& /*call*/,
+Transfer GatherTransport::reduceScatter(const CollectiveCall& /*call*/,
                                         const std::vector<int>& /*counts*/) {
   return 0;  // not called: see canReduce()
 }
 
 // A rank that waits long names the collective, and not the ranks that are missing.
-void CallerTransport::postNote(const ranks::StallNote& /*note*/) {}
+void GatherTransport::postNote(const StallNote& /*note*/) {}
 
-bool CallerTransport::takeNote(int& /*rank*/, ranks::StallNote& /*note*/) {
+bool GatherTransport::takeNote(int& /*rank*/, StallNote& /*note*/) {
   return false;
 }
 
-CallerCommunicator::CallerCommunicator(const std::shared_ptr<const CallerRanks>& job)
-    : EngineCommunicator(std::make_shared<CallerTransport>(job, nodesOf(*job))) {}
+GatherCommunicator::GatherCommunicator(const std::shared_ptr<const GatheringRanks>& job)
+    : EngineCommunicator(std::make_shared<GatherTransport>(job, nodesOf(*job))) {}
 
-std::shared_ptr<Communicator> CallerCommunicator::split(int /*color*/, int /*key*/) {
+std::shared_ptr<Communicator> GatherCommunicator::split(int /*color*/, int /*key*/) {
   throw Error(ErrorCode::kFailedPrecondition,
               "split: " + base::gotExpected("ranks that reach each other by functions of a program",
                                             "a communicator of Steptape's, which makes groups"));
 }
 
-std::shared_ptr<NodeMemory> CallerCommunicator::allocateNodeMemory(std::size_t bytes,
+std::shared_ptr<NodeMemory> GatherCommunicator::allocateNodeMemory(std::size_t bytes,
                                                                    std::string* why) {
   std::shared_ptr<NodeMemory> memory =
-      ranks::PosixNodeMemory::tryMake(*this, map(), bytes, why, &ranks::markStuck);
+      PosixNodeMemory::tryMake(*this, map(), bytes, why, &markStuck);
   if (memory) {
     shareSettings(*memory);
   }
   return memory;
 }
 
-}  // namespace steptape::detail::c
+}  // namespace steptape::detail::ranks
