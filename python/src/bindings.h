@@ -3,6 +3,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include "steptape/base/status.h"
+
 namespace steptape::python {
 
 namespace nb = nanobind;
@@ -13,5 +15,9 @@ void bindErrors(nb::module_& module);
 void bindLog(nb::module_& module);
 void bindValues(nb::module_& module);
 void bindTable(nb::module_& module);
+void bindWriter(nb::module_& module);
+
+/// Sets the Python exception of an error.
+void setPythonError(const Error& error);
 
 }  // namespace steptape::python

@@ -8,10 +8,12 @@ namespace python = steptape::python;
 
 NB_MODULE(_core, module) {
   nanobind::set_leak_warnings(false);  // objects that a notebook holds at its end are not leaks
-  module.doc() = "The reader of Steptape. Use the package steptape, which wraps this module.";
+  module.doc() =
+      "The reader and the writer of Steptape. Use the package steptape, which wraps this module.";
   module.attr("__version__") = STEPTAPE_VERSION;
   python::bindErrors(module);
   python::bindLog(module);
   python::bindValues(module);
   python::bindTable(module);
+  python::bindWriter(module);
 }

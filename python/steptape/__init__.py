@@ -21,8 +21,10 @@ from ._follow import Follower, ReplacedFileWarning, follow
 from ._read import DamageWarning, EmptyLogWarning, MixedTagWarning, RoundedWarning, read
 from ._runs import Damage, Run, Runs
 from ._series import Series
+from ._open_run import WriterWarning
 from ._values import Audio, Histogram, Image
+from ._writer import SummaryWriter
 
 __all__ = ["Audio", "Damage", "DamageWarning", "DataError", "EmptyLogWarning", "Follower", "Histogram",
            "Image", "MixedTagWarning", "ReplacedFileWarning", "RoundedWarning", "Run", "Runs", "Series",
-           "follow", "read", "__version__"]
+           "SummaryWriter", "WriterWarning", "follow", "read", "__version__"]

@@ -7,12 +7,16 @@ import types
 import unittest
 
 import tbparse.summary_reader
+import tensorboardX
+import torch.utils.tensorboard
 from tensorboard.backend.event_processing import event_accumulator, event_multiplexer
 from tensorboard.version import VERSION
 
 import steptape.compat.event_accumulator
 import steptape.compat.event_multiplexer
 import steptape.compat.tbparse
+import steptape.compat.tensorboard
+import steptape.compat.tensorboardX
 
 # Names of the originals that no user needs, each with the reason. A name of a later version that is in no
 # list here fails the test: give steptape.compat the name, or add it with its reason.
@@ -83,6 +87,36 @@ class Names(unittest.TestCase):
         directory = __file__.rpartition("/")[0] + "/packing"
         self.check_class(tbparse.SummaryReader.__new__(tbparse.SummaryReader),
                          ours.SummaryReader(directory))
+
+    def check_writer(self, original, ours, left_out, differing):
+        """Compares methods and their parameters: names, order and defaults. Ours may have more at the end."""
+        methods = {name: method for name, method in inspect.getmembers(original, inspect.isfunction)
+                   if not name.startswith("_") or name == "__init__"}
+        self.assertLessEqual(left_out.keys() | differing, methods.keys(), "a name that is no longer there")
+        for name, method in methods.items():
+            if name in left_out:
+                continue
+            with self.subTest(method=name):
+                expected, got = ([(parameter.name, parameter.default) for parameter in signature.parameters.values()
+                                  if parameter.kind not in (parameter.VAR_KEYWORD, parameter.KEYWORD_ONLY)]
+                                 for signature in map(inspect.signature, (method, getattr(ours, name))))
+                if name in differing:
+                    expected, got = ([parameter for parameter, _ in all_] for all_ in (expected, got))
+                self.assertEqual(got[:len(expected)], expected)
+
+    def test_of_the_writer_of_torch(self):
+        for ours in (steptape.compat.tensorboard.SummaryWriter, steptape.SummaryWriter):
+            # None has the meaning of the empty text there.
+            self.check_writer(torch.utils.tensorboard.SummaryWriter, ours, {}, set())
+        self.check_writer(torch.utils.tensorboard.FileWriter, steptape.compat.tensorboard.FileWriter,
+                          {"__init__": "is made by SummaryWriter", "add_graph": "the graph of a trace",
+                           "add_onnx_graph": "the graph of a trace"}, set())
+
+    def test_of_the_writer_of_tensorboard_x(self):
+        left_out = {"add_openvino_graph": "of another package", "use_metadata": "for graphs with measurements"}
+        # The parameters are theirs, and their defaults but for configurations of other services.
+        self.check_writer(tensorboardX.SummaryWriter, steptape.compat.tensorboardX.SummaryWriter, left_out,
+                          {"__init__"})
 
 
 if __name__ == "__main__":

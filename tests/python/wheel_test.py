@@ -115,11 +115,14 @@ except ImportError as error:
 
     def test_runs_the_lines_of_its_documentation(self):
         with open(os.path.join(ROOT, "docs", "python.md"), encoding="utf-8") as document:
-            (lines,) = re.findall(r"```python\n(.*?)```", document.read(), re.DOTALL)
+            written, _, lines = re.findall(r"```python\n(.*?)```", document.read(), re.DOTALL)
         with self.pandas():
             printed = self.run_here(self.python, "-W", "error", "-c", lines)
         self.assertIn("<steptape.Runs: 1 runs, 10 values> ['exp']", printed)
         self.assertIn("2 0.333333", printed)
+        points = 'import steptape; print(len(steptape.read("written")["."]["loss/train"].values))'
+        self.run_here(self.python, "-W", "error", "-c", written.replace("runs/demo", "written"))
+        self.assertEqual(self.run_here(self.python, "-c", points), "1000\n")
 
     @contextlib.contextmanager
     def pandas(self):

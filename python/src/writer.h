@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <nanobind/nanobind.h>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "steptape/log/summary_writer.h"
+#include "steptape/metrics/distributed_writer.h"
+
+namespace steptape::python {
+
+namespace nb = nanobind;
+
+/// What a writer found wrong, until a call from Python tells it.
+///
+/// The thread that writes must not need the GIL: a call that waits for the thread may hold it.
+class Problems {
+ public:
+  void add(const std::string& message) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    messages_.push_back(message);
+    hasSome_.store(true, std::memory_order_release);
+  }
+  bool hasSome() const { return hasSome_.load(std::memory_order_relaxed); }
+  std::vector<std::string> take() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    hasSome_.store(false, std::memory_order_relaxed);
+    return std::exchange(messages_, {});
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::string> messages_;
+  std::atomic<bool> hasSome_{false};
+};
+
+/// The base class of steptape.SummaryWriter: the run of this process, or of a job.
+class Writer {
+ public:
+  Writer(std::string logDir, WriterOptions options)
+      : problems_(reportTo(&options)),
+        own_(logDir.empty() ? SummaryWriter(std::move(options))
+                            : SummaryWriter(std::move(logDir), std::move(options))) {}
+  Writer(std::string logDir, std::shared_ptr<Communicator> communicator,
+         DistributedWriterOptions options)
+      : problems_(reportTo(&options.writer)),
+        job_(std::in_place, std::move(logDir), std::move(communicator), std::move(options)) {}
+  ~Writer() {
+    // The thread that writes may have to end first.
+    const nb::gil_scoped_release release;
+    own_.reset();
+    job_.reset();
+  }
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  SummaryWriter& writer() { return job_.has_value() ? job_->localWriter() : *own_; }
+  /// Returns null for the run of this process.
+  DistributedWriter* job() { return job_.has_value() ? &*job_ : nullptr; }
+  Status flush() { return job_.has_value() ? job_->flush() : own_->flush(); }
+  Status close() { return job_.has_value() ? job_->close() : own_->close(); }
+
+  Problems& problems() { return *problems_; }
+  /// Whether a call has to be passed to Python: values from a device are on their way.
+  bool isOrdered() const { return isOrdered_; }
+  void setOrdered(bool isOrdered) { isOrdered_ = isOrdered; }
+  /// Whether this process was made by fork() after the writer, so that nothing is logged.
+  bool isForked() const { return forks_ != forks(); }
+  /// Says it once.
+  void acceptFork() { forks_ = forks(); }
+
+ private:
+  /// Returns how often fork() has made a process on the way to this one.
+  static int forks() { return forkCount.load(std::memory_order_relaxed); }
+
+  std::shared_ptr<Problems> reportTo(WriterOptions* options) {
+    auto problems = std::make_shared<Problems>();
+    options->onError = [problems](const Status& status) { problems->add(status.message()); };
+    return problems;
+  }
+
+  static inline std::atomic<int> forkCount{0};
+  friend void countForks();
+
+  std::shared_ptr<Problems> problems_;
+  std::optional<SummaryWriter> own_;
+  std::optional<DistributedWriter> job_;
+  int forks_ = forks();
+  bool isOrdered_ = false;
+};
+
+/// Counts processes made by fork() from now on.
+void countForks();
+
+/// Tells what is wrong by `self._report(messages, is_forked)`, after a call.
+///
+/// @throws nb::python_error if Python turns warnings into exceptions.
+void reportProblems(nb::handle self, Writer* writer);
+
+/// Returns a step. None is 0, as for torch.utils.tensorboard; `self._step()` knows other types than
+/// int.
+///
+/// @throws nb::python_error (TypeError, ValueError, OverflowError)
+std::int64_t stepOf(nb::handle self, nb::handle step);
+
+/// Adds what a run of several ranks has besides.
+void bindJob(nb::class_<Writer>* writer);
+
+/// The method add_scalar(), written for CPython's fastest calls.
+extern PyMethodDef addScalarMethod[];
+
+}  // namespace steptape::python
