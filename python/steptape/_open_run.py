@@ -41,6 +41,9 @@ class OpenRun(_core.Writer):
         if not flush_secs > 0:
             raise ValueError(f"SummaryWriter: flush_secs: got {flush_secs!r}; expected a number above 0")
         directory = os.fspath(log_dir) if log_dir else ""
+        if "://" in directory:
+            raise ValueError(f"SummaryWriter: log_dir: got {directory!r}; expected a directory: mount the store, or "
+                             "copy the run, to which files are only appended")
         # Set before the run exists, so that _end() works after any failure.
         self._pid = 0
         self._in_flight: collections.deque[tuple[str, list[Any], Callable[..., None]]] = collections.deque()

@@ -256,6 +256,10 @@ writer.close()
         with self.assertRaisesRegex(OSError, "/proc/steptape"):
             steptape.SummaryWriter("/proc/steptape")
 
+    def test_is_not_that_of_a_store(self):
+        with self.assertRaisesRegex(ValueError, "s3://bucket/run"):
+            steptape.SummaryWriter("s3://bucket/run")
+
     def test_that_fails_at_the_end_is_told_as_a_warning(self):
         code, said = self.program("""
 import resource, signal
