@@ -67,6 +67,23 @@ class PythonRanks final : public GatheringRanks {
       return hasEnded;
     });
   }
+  bool canSend() const override {
+    return call([&] { return nb::cast<bool>(ranks_->attr("can_send")); });
+  }
+  void* startSend(int rank, const void* data, std::size_t bytes) const override {
+    return call([&] {
+      const nb::bytes message(static_cast<const char*>(data), bytes);
+      nb::object operation = ranks_->attr("start_send")(rank, message);
+      return static_cast<void*>(operation.release().ptr());
+    });
+  }
+  int receive(void* data, std::size_t bytes) const override {
+    return call([&] {
+      const auto memory = nb::steal<nb::object>(PyMemoryView_FromMemory(
+          static_cast<char*>(data), static_cast<Py_ssize_t>(bytes), PyBUF_WRITE));
+      return nb::cast<int>(ranks_->attr("receive")(memory));
+    });
+  }
 
  private:
   /// @throws TransportFailure for an exception of Python.

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from typing import Any
 
 
@@ -26,7 +27,23 @@ class MpiRanks:
         return self._lanes[lane].Iallgather(mpi.IN_PLACE, [gathered, count, mpi.BYTE])
 
     def has_ended(self, operation: Any) -> bool:
+        if isinstance(operation, tuple):
+            operation = operation[0]
         return operation.Test()
+
+    can_send = True  # A rank that waits names the ranks that it misses.
+
+    def start_send(self, rank: int, message: bytes) -> Any:
+        # With the message, which must live until it has been received.
+        return self._lanes[2].Isend([message, self._mpi.BYTE], rank), message
+
+    def receive(self, message: memoryview) -> int:
+        """Receives a message that has arrived; returns its sender, or -1."""
+        status = self._mpi.Status()
+        if not self._lanes[2].Iprobe(status=status):
+            return -1
+        self._lanes[2].Recv([message, self._mpi.BYTE], status.Get_source())
+        return status.Get_source()
 
 
 class TorchRanks:
@@ -41,6 +58,14 @@ class TorchRanks:
                        for _ in range(3)]
         self.rank = members.index(dist.get_rank())
         self.size = len(members)
+        # gloo cannot ask whether a message has arrived, so messages go through the store.
+        self._store = dist.distributed_c10d._get_default_store()
+        self._sent = [0] * self.size
+        self._received = [0] * self.size
+        self._next_look = 0.0
+
+    def _key(self, sender: int, receiver: int, number: int) -> str:
+        return f"steptape/{self._lanes[0].group_name}/{sender}/{receiver}/{number}"
 
     def is_usable(self) -> bool:
         return self._torch.distributed.is_initialized()
@@ -56,6 +81,37 @@ class TorchRanks:
             return False
         operation.wait()  # Raises the exception of an operation that has failed.
         return True
+
+    can_send = True
+
+    def start_send(self, rank: int, message: bytes) -> Any:
+        self._store.set(self._key(self.rank, rank, self._sent[rank]), message.hex())
+        self._sent[rank] += 1
+        return _Ended()
+
+    def receive(self, message: memoryview) -> int:
+        """As MpiRanks.receive(); asks the store now and then."""
+        if time.monotonic() < self._next_look:
+            return -1
+        for sender in range(self.size):
+            key = self._key(sender, self.rank, self._received[sender])
+            if sender != self.rank and self._store.check([key]):
+                message[:] = bytes.fromhex(self._store.get(key).decode())
+                self._store.delete_key(key)
+                self._received[sender] += 1
+                return sender
+        self._next_look = time.monotonic() + 0.5
+        return -1
+
+
+class _Ended:
+    """An operation that ends at once."""
+
+    def is_completed(self) -> bool:
+        return True
+
+    def wait(self) -> None:
+        pass
 
 
 def ranks_of(reduce: Any) -> Any:

@@ -44,6 +44,25 @@ class CallerRanks final : public ranks::GatheringRanks {
     }
     return isDone != 0;
   }
+  bool canSend() const override {
+    return calls_.start_send != nullptr && calls_.receive != nullptr;
+  }
+  void* startSend(int rank, const void* data, std::size_t bytes) const override {
+    void* operation = nullptr;
+    if (calls_.start_send(calls_.context, rank, data, bytes, &operation) != 0) {
+      throw ranks::TransportFailure(ErrorCode::kIoError,
+                                    "start_send() of the steptape_communicator has failed");
+    }
+    return operation;
+  }
+  int receive(void* data, std::size_t bytes) const override {
+    int rank = -1;
+    if (calls_.receive(calls_.context, data, bytes, &rank) != 0) {
+      throw ranks::TransportFailure(ErrorCode::kIoError,
+                                    "receive() of the steptape_communicator has failed");
+    }
+    return rank;
+  }
 
  private:
   const steptape_communicator calls_;

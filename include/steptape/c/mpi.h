@@ -61,6 +61,34 @@ static inline int steptape_mpi_test_(void* context, void* operation, int* done) 
   return result != MPI_SUCCESS;
 }
 
+static inline int steptape_mpi_start_send_(void* context, int rank, const void* data, size_t bytes,
+                                           void** operation) {
+  MPI_Request* const request = (MPI_Request*)malloc(sizeof(MPI_Request));
+  *operation = request;
+  if (request == NULL ||
+      MPI_Isend(data, (int)bytes, MPI_BYTE, rank, 0, ((steptape_mpi_context_*)context)->lanes[2],
+                request) != MPI_SUCCESS) {
+    free(request);
+    return 1;
+  }
+  return 0;
+}
+
+static inline int steptape_mpi_receive_(void* context, void* data, size_t bytes, int* rank) {
+  const MPI_Comm comm = ((steptape_mpi_context_*)context)->lanes[2];
+  int is_there = 0;
+  MPI_Status status;
+  *rank = -1;
+  if (MPI_Iprobe(MPI_ANY_SOURCE, 0, comm, &is_there, &status) != MPI_SUCCESS) {
+    return 1;
+  }
+  if (is_there) {
+    *rank = status.MPI_SOURCE;
+    return MPI_Recv(data, (int)bytes, MPI_BYTE, *rank, 0, comm, MPI_STATUS_IGNORE) != MPI_SUCCESS;
+  }
+  return 0;
+}
+
 static inline void steptape_mpi_release_(void* context) {
   steptape_mpi_context_* const mine = (steptape_mpi_context_*)context;
   if (mine != NULL && steptape_mpi_is_usable_(context)) {
@@ -81,6 +109,8 @@ static inline steptape_communicator steptape_mpi_communicator(MPI_Comm comm) {
   communicator.test = &steptape_mpi_test_;
   communicator.is_usable = &steptape_mpi_is_usable_;
   communicator.release = &steptape_mpi_release_;
+  communicator.start_send = &steptape_mpi_start_send_;
+  communicator.receive = &steptape_mpi_receive_;
   if (steptape_mpi_is_usable_(NULL)) {
     steptape_mpi_context_* const context =
         (steptape_mpi_context_*)malloc(sizeof(steptape_mpi_context_));

@@ -183,9 +183,15 @@ typedef struct steptape_communicator {
   int (*is_usable)(void* context);
   /* Frees the context, whatever is_usable() says. May be NULL. */
   void (*release)(void* context);
+  /* Begins to send `bytes` bytes to another rank, which may receive them at any time. Returns at
+     once, with a handle for test(). NULL: a rank that waits cannot name the ranks that it misses. */
+  int (*start_send)(void* context, int rank, const void* data, size_t bytes, void** operation);
+  /* Receives a message of `bytes` bytes that has arrived, and sets `rank` to its sender; -1 if
+     there is none. Returns at once. NULL: as for start_send. */
+  int (*receive)(void* context, void* data, size_t bytes, int* rank);
 } steptape_communicator;
 #define STEPTAPE_COMMUNICATOR_INIT \
-  { sizeof(steptape_communicator), 0, 1, NULL, NULL, NULL, NULL, NULL }
+  { sizeof(steptape_communicator), 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /*
  * Opens the run of a job for writing, on all ranks: it is the root's, whose values are written,

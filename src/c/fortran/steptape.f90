@@ -130,6 +130,8 @@ module steptape
     type(c_funptr) :: test = c_null_funptr
     type(c_funptr) :: is_usable = c_null_funptr
     type(c_funptr) :: release = c_null_funptr
+    type(c_funptr) :: start_send = c_null_funptr
+    type(c_funptr) :: receive = c_null_funptr
   end type
 
   type, bind(c) :: c_reduced_options

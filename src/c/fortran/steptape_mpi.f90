@@ -59,6 +59,8 @@ contains
     communicator%test = c_funloc(test)
     communicator%is_usable = c_funloc(is_usable)
     communicator%release = c_funloc(release)
+    communicator%start_send = c_funloc(start_send)
+    communicator%receive = c_funloc(receive)
     if (is_usable(c_null_ptr) /= 0) then
       allocate (context)
       do lane = 0, 2
@@ -127,6 +129,46 @@ contains
     failed = merge(0_c_int, 1_c_int, error == MPI_SUCCESS)
     done = merge(1_c_int, 0_c_int, has_ended)
     if (has_ended .or. failed /= 0) deallocate (request)
+  end function
+
+  function start_send(context, rank, data, bytes, operation) bind(c, name="") result(failed)
+    type(c_ptr), value :: context, data
+    integer(c_int), value :: rank
+    integer(c_size_t), value :: bytes
+    type(c_ptr), intent(out) :: operation
+    integer(c_int) :: failed
+    type(job), pointer :: this
+    character(kind=c_char), pointer, contiguous :: buffer(:)
+    integer, pointer :: request
+    integer :: error
+    call c_f_pointer(context, this)
+    call c_f_pointer(data, buffer, [bytes])
+    allocate (request)
+    call MPI_Isend(buffer, int(bytes), MPI_BYTE, int(rank), 0, this%lanes(2), request, error)
+    operation = c_loc(request)
+    failed = merge(0_c_int, 1_c_int, error == MPI_SUCCESS)
+    if (failed /= 0) deallocate (request)
+  end function
+
+  function receive(context, data, bytes, rank) bind(c, name="") result(failed)
+    type(c_ptr), value :: context, data
+    integer(c_size_t), value :: bytes
+    integer(c_int), intent(out) :: rank
+    integer(c_int) :: failed
+    type(job), pointer :: this
+    character(kind=c_char), pointer, contiguous :: buffer(:)
+    integer :: status(MPI_STATUS_SIZE), error
+    logical :: is_there
+    call c_f_pointer(context, this)
+    rank = -1
+    call MPI_Iprobe(MPI_ANY_SOURCE, 0, this%lanes(2), is_there, status, error)
+    if (error == MPI_SUCCESS .and. is_there) then
+      rank = int(status(MPI_SOURCE), c_int)
+      call c_f_pointer(data, buffer, [bytes])
+      call MPI_Recv(buffer, int(bytes), MPI_BYTE, status(MPI_SOURCE), 0, this%lanes(2), &
+                    MPI_STATUS_IGNORE, error)
+    end if
+    failed = merge(0_c_int, 1_c_int, error == MPI_SUCCESS)
   end function
 
   subroutine release(context) bind(c, name="")

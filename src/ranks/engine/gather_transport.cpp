@@ -20,6 +20,14 @@ namespace steptape::detail::ranks {
 
 GatheringRanks::~GatheringRanks() = default;
 
+void* GatheringRanks::startSend(int /*rank*/, const void* /*data*/, std::size_t /*bytes*/) const {
+  return nullptr;  // not called: see canSend()
+}
+
+int GatheringRanks::receive(void* /*data*/, std::size_t /*bytes*/) const {
+  return -1;
+}
+
 namespace {
 
 GroupMap nodesOf(const GatheringRanks& job) {
@@ -57,6 +65,12 @@ GatherTransport::~GatherTransport() {
     if (operation->handle != nullptr) {
       static_cast<void>(operation.release());
     }
+  }
+  if (ranks_->isUsable()) {
+    forgetReceivedNotes();
+  }
+  for (std::unique_ptr<SentNote>& sent : sentNotes_) {
+    static_cast<void>(sent.release());
   }
 }
 
@@ -251,11 +265,35 @@ Transfer GatherTransport::reduceScatter(const CollectiveCall& /*call*/,
   return 0;  // not called: see canReduce()
 }
 
-// A rank that waits long names the collective, and not the ranks that are missing.
-void GatherTransport::postNote(const StallNote& /*note*/) {}
+void GatherTransport::postNote(const StallNote& note) {
+  if (!passesNotes()) {
+    return;
+  }
+  forgetReceivedNotes();
+  auto sent = std::make_unique<SentNote>();
+  sent->note = note;
+  for (int rank = 0; rank < map().size(); ++rank) {
+    if (rank != map().rank()) {
+      sent->sends.push_back(ranks_->startSend(rank, &sent->note, sizeof sent->note));
+    }
+  }
+  sentNotes_.push_back(std::move(sent));
+}
 
-bool GatherTransport::takeNote(int& /*rank*/, StallNote& /*note*/) {
-  return false;
+void GatherTransport::forgetReceivedNotes() {
+  for (const std::unique_ptr<SentNote>& sent : sentNotes_) {
+    sent->sends.erase(std::remove_if(sent->sends.begin(), sent->sends.end(),
+                                     [&](void* send) { return ranks_->hasEnded(send); }),
+                      sent->sends.end());
+  }
+  sentNotes_.erase(std::remove_if(sentNotes_.begin(), sentNotes_.end(),
+                                  [](const auto& sent) { return sent->sends.empty(); }),
+                   sentNotes_.end());
+}
+
+bool GatherTransport::takeNote(int& rank, StallNote& note) {
+  rank = passesNotes() ? ranks_->receive(&note, sizeof note) : -1;
+  return rank >= 0;
 }
 
 GatherCommunicator::GatherCommunicator(const std::shared_ptr<const GatheringRanks>& job)

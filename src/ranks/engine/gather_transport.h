@@ -17,8 +17,9 @@
 
 namespace steptape::detail::ranks {
 
-/// Ranks that can do one thing: gather some bytes of each, while the program does others. Any
-/// library for processes that communicate offers it, and so a program can.
+/// Ranks that can gather some bytes of each, while the program does something else. Any library for
+/// processes that communicate offers it. If they can send as well, a rank that waits names the ranks
+/// that it misses.
 ///
 /// The operations of a lane are begun in the same order by all ranks; those of different lanes are
 /// not.
@@ -45,10 +46,22 @@ class STEPTAPE_EXPORT GatheringRanks {
   /// @return the operation; not null.
   /// @throws TransportFailure
   virtual void* startGather(Lane lane, void* all, std::size_t bytes) const = 0;
-  /// Returns whether `all` is complete; the operation is no more then.
+  /// Returns whether the operation has ended; it must not be asked for again then.
   ///
   /// @throws TransportFailure
   virtual bool hasEnded(void* operation) const = 0;
+
+  virtual bool canSend() const { return false; }
+  /// Begins to send bytes to another rank, which may receive them at any time or never.
+  ///
+  /// @return the operation; not null.
+  /// @throws TransportFailure
+  virtual void* startSend(int rank, const void* data, std::size_t bytes) const;
+  /// Receives a message of `bytes` bytes that has arrived.
+  ///
+  /// @return its sender; -1 if there is none.
+  /// @throws TransportFailure
+  virtual int receive(void* data, std::size_t bytes) const;
 };
 
 /// Moves data between ranks by gathering it from all of them. The messages of metrics are small; a
@@ -75,6 +88,7 @@ class GatherTransport final : public Transport {
   Transfer allreduce(const CollectiveCall& call, std::size_t offset, std::size_t count) override;
   Transfer reduceScatter(const CollectiveCall& call, const std::vector<int>& counts) override;
   bool hasEnded(Transfer& transfer) override;
+  bool passesNotes() const override { return ranks_->canSend(); }
   void postNote(const StallNote& note) override;
   bool takeNote(int& rank, StallNote& note) override;
   bool enter() override { return ranks_->isUsable(); }
@@ -96,6 +110,14 @@ class GatherTransport final : public Transport {
     bool isDone = false;
   };
 
+  /// A note on its way to the other ranks.
+  struct SentNote {
+    StallNote note;
+    std::vector<void*> sends;
+  };
+
+  /// Forgets the notes that all ranks have received.
+  void forgetReceivedNotes();
   /// Returns an operation that gathers in its own buffer, where this rank's bytes are already.
   Operation gathering(const void* mine, std::size_t bytes) const;
   Transfer add(Operation operation);
@@ -109,6 +131,7 @@ class GatherTransport final : public Transport {
   const std::shared_ptr<const GatheringRanks> ranks_;
   std::array<std::deque<Operation*>, 3> lanes_;    ///< Of `known_`.
   std::vector<std::unique_ptr<Operation>> known_;  ///< Of transfers that have not ended.
+  std::vector<std::unique_ptr<SentNote>> sentNotes_;
 };
 
 /// The communicator of a job whose ranks can gather, and nothing else.

@@ -35,6 +35,9 @@ void StallNotes::takeIn() {
 }
 
 std::string StallNotes::missing(std::uint64_t sequence) const {
+  if (!transport_->passesNotes()) {
+    return "other ranks";
+  }
   const GroupMap& map = transport_->map();
   std::string names;
   for (int rank = 0; rank < map.size(); ++rank) {

@@ -113,6 +113,8 @@ class STEPTAPE_EXPORT Transport {
   /// @return whether it has ended.
   virtual bool hasEnded(Transfer& transfer) = 0;
 
+  /// Returns whether notes reach the other ranks; if not, nobody knows which ranks are missing.
+  virtual bool passesNotes() const { return true; }
   /// Shows the note to all other ranks, until the next one.
   virtual void postNote(const StallNote& note) = 0;
   /// Reads the next note that has arrived.

@@ -11,13 +11,15 @@
 #include "c/caller_ranks.h"
 #include "ranks/communicator/collective_contract.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 namespace steptape {
 namespace {
 
 using detail::c::CallerRanks;
 using detail::ranks::GatherCommunicator;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 using ContractOfCallers = ::testing::TestWithParam<test::ContractCase>;
 
@@ -48,6 +50,52 @@ INSTANTIATE_TEST_SUITE_P(Mismatches, ContractOfCallers,
 TEST(CommunicatorOfCallers, MakesNoGroups) {
   GatherCommunicator world(callers());
   EXPECT_THROW(world.split(0, 0), Error);
+}
+
+/// Returns what rank 0 warns of while the last rank is missing; empty on other ranks.
+std::string warningWhileTheLastRankIsMissing(Communicator& world) {
+  const int last = world.size() - 1;
+  char token = 0;
+  std::string warned;
+  if (world.rank() == last) {
+    // Rank 0 has warned then.
+    MPI_Recv(&token, 1, MPI_CHAR, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  } else {
+    world.setStallWarning(std::chrono::milliseconds(200), [&](const std::string& warning) {
+      if (world.rank() == 0) {
+        warned = warning;
+        MPI_Send(&token, 1, MPI_CHAR, last, 7, MPI_COMM_WORLD);
+      }
+    });
+  }
+  world.barrier();
+  return warned;
+}
+
+TEST(CommunicatorOfCallers, NamesTheRankThatIsMissing) {
+  GatherCommunicator world(callers());
+  if (world.size() == 1) {
+    return;
+  }
+  const std::string warning = warningWhileTheLastRankIsMissing(world);
+  const int last = world.size() - 1;
+  EXPECT_EQ(warning.find("rank " + std::to_string(last)) != std::string::npos, world.isRoot());
+  for (int other = 1; other < last; ++other) {
+    EXPECT_THAT(warning, Not(HasSubstr("rank " + std::to_string(other))));
+  }
+}
+
+TEST(CommunicatorOfCallers, NamesNoRankIfRanksCannotSend) {
+  steptape_communicator calls = steptape_mpi_communicator(MPI_COMM_WORLD);
+  calls.receive = nullptr;
+  GatherCommunicator world(std::make_shared<const CallerRanks>(calls));
+  if (world.size() == 1) {
+    return;
+  }
+  const std::string warning = warningWhileTheLastRankIsMissing(world);
+  if (world.isRoot()) {
+    EXPECT_EQ(warning, "barrier waits for 0.2 s for other ranks");
+  }
 }
 
 }  // namespace
