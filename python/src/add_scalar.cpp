@@ -31,13 +31,13 @@ using Arguments = std::array<PyObject*, kParameters>;
 
 /// Returns the names of the parameters, interned, as those of calls are.
 const Arguments& parameterNames() {
-  static const Arguments names{
+  static const Arguments kNames{
       PyUnicode_InternFromString("tag"),          PyUnicode_InternFromString("scalar_value"),
       PyUnicode_InternFromString("global_step"),  PyUnicode_InternFromString("walltime"),
       PyUnicode_InternFromString("new_style"),    PyUnicode_InternFromString("double_precision"),
       PyUnicode_InternFromString("display_name"), PyUnicode_InternFromString("summary_description"),
   };
-  return names;
+  return kNames;
 }
 
 std::size_t parameterNamed(PyObject* name) {

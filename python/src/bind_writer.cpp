@@ -62,7 +62,7 @@ void finish(const Self& self, Status (Writer::*act)()) {
 
 void countForks() {
   pthread_atfork(nullptr, nullptr,
-                 [] { Writer::forkCount.fetch_add(1, std::memory_order_relaxed); });
+                 [] { Writer::forkCount_.fetch_add(1, std::memory_order_relaxed); });
 }
 
 void reportProblems(nb::handle self, Writer* writer) {

@@ -77,7 +77,7 @@ class Writer {
 
  private:
   /// Returns how often fork() has made a process on the way to this one.
-  static int forks() { return forkCount.load(std::memory_order_relaxed); }
+  static int forks() { return forkCount_.load(std::memory_order_relaxed); }
 
   std::shared_ptr<Problems> reportTo(WriterOptions* options) {
     auto problems = std::make_shared<Problems>();
@@ -85,7 +85,7 @@ class Writer {
     return problems;
   }
 
-  static inline std::atomic<int> forkCount{0};
+  static inline std::atomic<int> forkCount_{0};
   friend void countForks();
 
   std::shared_ptr<Problems> problems_;

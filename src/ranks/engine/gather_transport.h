@@ -18,8 +18,8 @@
 namespace steptape::detail::ranks {
 
 /// Ranks that can gather some bytes of each, while the program does something else. Any library for
-/// processes that communicate offers it. If they can send as well, a rank that waits names the ranks
-/// that it misses.
+/// processes that communicate offers it. If they can send as well, a rank that waits names the
+/// missing ranks.
 ///
 /// The operations of a lane are begun in the same order by all ranks; those of different lanes are
 /// not.
