@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The installed package: one export set per component, the CMake config that joins them, and
 # pkg-config files. Install components: steptape_Tools, steptape_Runtime (shared libraries), steptape_Development
-# (core and testing), and steptape_figure_Development, steptape_images_Development, steptape_mpi_Development,
-# steptape_torch_Development.
+# (core and testing), steptape_c_Runtime and steptape_c_Development, and steptape_figure_Development,
+# steptape_images_Development, steptape_mpi_Development, steptape_torch_Development.
 include(CMakePackageConfigHelpers)
 
 set(STEPTAPE_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/steptape)
@@ -71,9 +71,9 @@ steptape_install_pkg_config(core
 if("c" IN_LIST STEPTAPE_COMPONENTS)
   steptape_install_pkg_config(c DESCRIPTION "Steptape for C and Fortran")
   install(FILES ${PROJECT_SOURCE_DIR}/include/steptape/c/mpi.h
-    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/steptape/c COMPONENT steptape_Development)
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/steptape/c COMPONENT steptape_c_Development)
   install(FILES ${PROJECT_SOURCE_DIR}/src/c/fortran/steptape.f90 ${PROJECT_SOURCE_DIR}/src/c/fortran/steptape_mpi.f90
-    DESTINATION ${CMAKE_INSTALL_DATADIR}/steptape/fortran COMPONENT steptape_Development)
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/steptape/fortran COMPONENT steptape_c_Development)
 endif()
 if("mpi" IN_LIST STEPTAPE_COMPONENTS)
   steptape_install_pkg_config(mpi

@@ -9,7 +9,8 @@
 #
 # steptape_add_library(<room> INTERNAL ...): only for programs of this build, which link it statically. Not installed.
 #
-# steptape_add_library(<room> SHARED ...): a shared library in every build, for programs that need no C++ compiler.
+# steptape_add_library(<room> SHARED ...): a shared library in every build, for programs that need no C++ compiler. Its
+# binary interface is stable, so SOVERSION does not follow the version of the project.
 #
 # steptape_add_interface(<name> COMPONENT <component> [HEADERS ...] [PUBLIC ...])
 #
@@ -45,7 +46,7 @@ endif()
 function(steptape_development_component component out)
   if(component MATCHES "^(c10d|torch|trainer)$")
     set(${out} steptape_torch_Development PARENT_SCOPE)
-  elseif(component MATCHES "^(figure|images|mpi)$")
+  elseif(component MATCHES "^(c|figure|images|mpi)$")
     set(${out} steptape_${component}_Development PARENT_SCOPE)
   else()
     set(${out} steptape_Development PARENT_SCOPE)
@@ -61,16 +62,21 @@ function(steptape_register target component)
   endif()
   if(STEPTAPE_INSTALL)
     steptape_development_component(${component} development)
+    # Programs of a user need the library for C alone at run time, so it is a package of its own.
+    set(runtime steptape_Runtime)
+    if(component STREQUAL "c")
+      set(runtime steptape_c_Runtime)
+    endif()
     install(TARGETS ${target} EXPORT steptape-${component}
-      RUNTIME COMPONENT steptape_Runtime
-      LIBRARY COMPONENT steptape_Runtime NAMELINK_COMPONENT ${development}
+      RUNTIME COMPONENT ${runtime}
+      LIBRARY COMPONENT ${runtime} NAMELINK_COMPONENT ${development}
       ARCHIVE COMPONENT ${development}
       FILE_SET HEADERS COMPONENT ${development})
   endif()
 endfunction()
 
 function(steptape_add_library room)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "INTERNAL;SHARED" "COMPONENT" "HEADERS;GENERATED_HEADERS;SOURCES;PUBLIC;PRIVATE")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "INTERNAL;SHARED" "COMPONENT;SOVERSION" "HEADERS;GENERATED_HEADERS;SOURCES;PUBLIC;PRIVATE")
   set(target steptape_${room})
   set(type)
   if(arg_INTERNAL)
@@ -108,6 +114,13 @@ function(steptape_add_library room)
     VERIFY_INTERFACE_HEADER_SETS ${PROJECT_IS_TOP_LEVEL}
     VERSION ${PROJECT_VERSION}
     SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  if(arg_SOVERSION)
+    set_target_properties(${target} PROPERTIES SOVERSION ${arg_SOVERSION})
+  endif()
+  if(arg_SHARED AND NOT BUILD_SHARED_LIBS)
+    # It holds the others.
+    set_target_properties(${target} PROPERTIES INSTALL_RPATH "")
+  endif()
   if(NOT arg_INTERNAL)
     steptape_register(${target} ${arg_COMPONENT})
   endif()

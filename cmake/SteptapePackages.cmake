@@ -50,6 +50,21 @@ steptape_add_package(steptape_Development libsteptape-dev
   TEXT ${library_text} "Headers and static libraries to write and read event files and to profile."
   DEPENDS ${protobuf} zlib1g-dev)
 
+if(TARGET steptape_c)
+  get_target_property(c_abi steptape_c SOVERSION)
+  steptape_add_package(steptape_c_Runtime libsteptape-c${c_abi}
+    SECTION libs
+    SUMMARY "TensorBoard event files from C and Fortran - library"
+    TEXT ${library_text} "The shared library that programs in C and Fortran run with.")
+  set(CPACK_DEBIAN_STEPTAPE_C_RUNTIME_PACKAGE_GENERATE_SHLIBS ON)
+  steptape_add_package(steptape_c_Development libsteptape-c-dev
+    SECTION libdevel
+    SUMMARY "TensorBoard event files from C and Fortran - development"
+    TEXT ${library_text} "Headers for C, and modules for Fortran, which your compiler compiles."
+    # The package files of CMake are in the core's package.
+    DEPENDS ${same_version} "libsteptape-c${c_abi} (= ${PROJECT_VERSION}-1)")
+endif()
+
 if(STEPTAPE_HAVE_FIGURE)
   steptape_add_package(steptape_figure_Development libsteptape-figure-dev
     SECTION libdevel

@@ -42,8 +42,6 @@ endforeach()
 
 set(missing ${everything})
 list(REMOVE_ITEM missing ${packed})
-# The packages are made without the component c, whose library is shared: see the preset deb.
-list(FILTER missing EXCLUDE REGEX "/libsteptape_c\\.so")
 if(missing)
   message(FATAL_ERROR "in no package: ${missing}")
 endif()

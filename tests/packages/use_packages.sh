@@ -101,6 +101,12 @@ shows "a Makefile builds on core by pkg-config, and runs" by_pkg_config core
 shows "a component of another package is said to be missing" \
   fails "component 'mpi' is not in this installation, which has: core testing" configures_refused mpi
 
+shows "c installs" install ./libsteptape-c1_*.deb ./libsteptape-c-dev_*.deb gcc gfortran
+shows "a CMake project in C builds on c" builds c
+shows "it writes a run" build/c/consumer runs/c
+shows "a Makefile builds on c by pkg-config, and runs" by_pkg_config c
+shows "a Makefile builds on Fortran by pkg-config, and runs" by_pkg_config fortran
+
 shows "figure installs" install ./libsteptape-figure-dev_*.deb
 shows "a CMake project builds on figure" builds figure
 shows "it draws and logs a figure" build/figure/consumer runs/figure
