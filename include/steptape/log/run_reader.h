@@ -223,6 +223,12 @@ struct Sampling {
   STEPTAPE_EXPORT static Sampling tensorBoard();
 };
 
+/// A time in which programs wrote a run.
+struct RunSession {
+  double begin;  ///< Of the first event. @units Seconds since 1970-01-01 UTC.
+  double end;    ///< Of the last event so far.
+};
+
 struct RunReaderOptions {
   PurgePolicy purge = PurgePolicy::kRestarts;
   Sampling sampling = {};
@@ -291,6 +297,11 @@ class STEPTAPE_EXPORT RunReader {
   /// @threads May run concurrently with itself.
   /// @cost    Opens the file, reads the record of the event, and decodes it.
   Status value(const ValueLocation& location, event::Value* value) const;
+
+  /// Returns the sessions of the run, in the order of time: the times of its files, of which those
+  /// that overlap are one session. Between sessions, no program wrote the run: it had ended, and was
+  /// resumed later. Points that a restart discarded belong to the session that wrote them.
+  std::vector<RunSession> sessions() const;
 
   const std::vector<std::string>& files() const;
   const std::string& name() const;

@@ -60,6 +60,7 @@ struct RunFollower::State {
   RunFiles run;
   RunReaderOptions options;
   std::deque<RunFile> files;              // the same as run.files
+  std::vector<EventTimes> times;          // of each of them
   std::unordered_set<std::string> known;  // the paths of run.files
   MakeSink makeSink;
   std::shared_ptr<SeriesSink> sink;
@@ -86,6 +87,7 @@ void RunFollower::State::addFiles() {
   for (std::size_t i = files.size(); i < run.files.size(); ++i) {
     files.emplace_back(run.files[i], options.expectGrowth);
   }
+  times.resize(files.size());
 }
 
 void RunFollower::State::beginUpdate() {
@@ -229,6 +231,7 @@ void RunFollower::State::readRecords(RunFile* file, std::uint32_t number, std::u
     }
     progress.reach(file->offset());
   }
+  times[number].add(batch.takeTimes());
 }
 
 /// Reads the file's present content on several threads.
@@ -244,6 +247,7 @@ void RunFollower::State::readChunks(RunFile* file, std::uint32_t number) {
     if (chunk->first == file->offset() && sink->agreesWith(chunk->batch)) {
       sink->append(&batch);
       sink->append(&chunk->batch);
+      times[number].add(chunk->batch.takeTimes());
       batch.follow(chunk->batch);
       file->seek(chunk->last);
     } else {
@@ -312,6 +316,9 @@ const RunFiles& RunFollower::run() const {
 }
 std::vector<std::uint64_t> RunFollower::offsets() const {
   return state_->offsets();
+}
+const std::vector<EventTimes>& RunFollower::times() const {
+  return state_->times;
 }
 const std::vector<Damage>& RunFollower::damage() const {
   return state_->damage;

@@ -39,6 +39,8 @@ class STEPTAPE_EXPORT RunFollower {
   const RunFiles& run() const;
   /// Returns the number of bytes that were read or skipped, for each file of the run.
   std::vector<std::uint64_t> offsets() const;
+  /// Returns when the events of each file were logged.
+  const std::vector<EventTimes>& times() const;
   const std::vector<Damage>& damage() const;
   const std::vector<std::string>& replacedFiles() const;
 

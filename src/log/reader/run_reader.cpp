@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steptape/log/run_reader.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -57,6 +58,26 @@ const std::vector<std::string>& RunReader::replacedFiles() const {
 
 Status RunReader::value(const ValueLocation& location, event::Value* value) const {
   return detail::log::readValue(files().at(location.file), location, value);
+}
+
+std::vector<RunSession> RunReader::sessions() const {
+  std::vector<RunSession> files;
+  for (const detail::log::EventTimes& times : state_->follower.times()) {
+    if (times.isKnown()) {
+      files.push_back({times.first, times.last});
+    }
+  }
+  std::sort(files.begin(), files.end(),
+            [](const RunSession& a, const RunSession& b) { return a.begin < b.begin; });
+  std::vector<RunSession> sessions;
+  for (const RunSession& file : files) {
+    if (!sessions.empty() && file.begin <= sessions.back().end) {
+      sessions.back().end = std::max(sessions.back().end, file.end);
+    } else {
+      sessions.push_back(file);
+    }
+  }
+  return sessions;
 }
 
 const std::vector<std::string>& RunReader::files() const {

@@ -152,6 +152,7 @@ EventMeaning SeriesBatch::add(std::string_view payload, ValueLocation where) {
     meaning.kind = EventMeaning::Kind::kNoEvent;
     return meaning;
   }
+  times_.add(event.wallTime);
   if (const auto* log = std::get_if<event::SessionLog>(&event.what)) {
     meaning.wallTime = event.wallTime;
     if (log->status == event::SessionLog::Status::kStart) {
@@ -189,6 +190,7 @@ bool SeriesBatch::addNewScalars(std::string_view payload, std::uint64_t offset,
     ++where.index;
   }
   latestStep_ = where.step;
+  times_.add(where.wallTime);
   return true;
 }
 
@@ -215,6 +217,7 @@ bool SeriesBatch::addKnownScalars(std::string_view payload) {
   }
   tags_.setLast(last);
   latestStep_ = event.step;
+  times_.add(event.wallTime);
   return true;
 }
 
@@ -270,6 +273,7 @@ bool SeriesBatch::addLargeValues(std::string_view payload, ValueLocation where) 
   }
   where.wallTime = event.wallTime();
   where.step = event.step();
+  times_.add(where.wallTime);
   for (const events::LargeValueView& value : values) {
     TagBatch* const batch = touch(tags_.find(value.tag));
     const char* const fieldPlugin = pluginOfField(value.data);
@@ -400,6 +404,7 @@ void SeriesBatch::reset() {
   touched_.clear();
   points_ = 0;
   latestStep_ = -1;
+  times_ = {};
 }
 
 void SeriesBatch::releasePoints() {

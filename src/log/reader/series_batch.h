@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -98,6 +99,28 @@ struct EventMeaning {
   Status status;  ///< For kNoEvent.
 };
 
+/// When the events of a file were logged. A time that is not positive is none.
+struct EventTimes {
+  double first = std::numeric_limits<double>::infinity();
+  double last = -std::numeric_limits<double>::infinity();
+
+  bool isKnown() const { return first <= last; }
+  void add(double wallTime) {
+    if (wallTime < first && wallTime > 0) {
+      first = wallTime;
+    }
+    if (wallTime > last && wallTime > 0) {
+      last = wallTime;
+    }
+  }
+  void add(const EventTimes& other) {
+    if (other.isKnown()) {
+      add(other.first);
+      add(other.last);
+    }
+  }
+};
+
 /// Sorts the events of a stretch of a file by tag.
 ///
 /// @threads Not thread-safe: one thread at a time.
@@ -141,6 +164,9 @@ class STEPTAPE_EXPORT SeriesBatch {
   const std::vector<TagBatch*>& touched() const { return touched_; }
   std::size_t points() const { return points_; }
 
+  /// Returns the times of all events since the last call.
+  EventTimes takeTimes() { return std::exchange(times_, {}); }
+
   /// Clears the stretch; keeps the tags with their kinds, and the memory.
   void clear();
   /// Clears all state that events have set.
@@ -176,6 +202,7 @@ class STEPTAPE_EXPORT SeriesBatch {
   std::size_t points_ = 0;
   bool watchesSteps_ = false;
   std::int64_t latestStep_ = -1;
+  EventTimes times_;
   std::vector<NewScalar> newScalars_;  // of the event that is being added
 };
 

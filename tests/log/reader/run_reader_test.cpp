@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steptape/log/run_reader.h"
 
+#include <cmath>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -435,6 +437,59 @@ TEST_F(SamplingTest, KeepsTheSamePointsHoweverOftenItIsUpdated) {
     run.update();
   }
   EXPECT_EQ(points(run, "loss"), points("loss", tensorBoard()));
+}
+
+class SessionTest : public RunFixture {
+ protected:
+  static event::Event at(double wallTime, event::Event event) {
+    event.wallTime = wallTime;
+    return event;
+  }
+  /// Returns the begin and the end of each session.
+  static std::vector<std::pair<double, double>> sessionsOf(const RunReader& run) {
+    std::vector<std::pair<double, double>> sessions;
+    for (const RunSession& session : run.sessions()) {
+      sessions.emplace_back(session.begin, session.end);
+    }
+    return sessions;
+  }
+};
+
+TEST_F(SessionTest, IsTheTimeFromTheFirstToTheLastEventOfAFile) {
+  writeEvents(kFirst, {at(100, version()), at(101, simpleScalar("loss", 1, 0)),
+                       at(107, textAt(1, "note", "text"))});
+  EXPECT_THAT(sessionsOf(read()), ElementsAre(Pair(100, 107)));
+}
+
+TEST_F(SessionTest, EndsWhereAProgramEndedThatWasResumed) {
+  writeEvents(kFirst, {at(100, version()), at(110, simpleScalar("loss", 1, 1))});
+  writeEvents(kSecond,
+              {at(500, version()), at(500, start(1)), at(520, simpleScalar("loss", 1, 1))});
+  EXPECT_THAT(sessionsOf(read()), ElementsAre(Pair(100, 110), Pair(500, 520)));
+}
+
+TEST_F(SessionTest, IsOneForProgramsThatWriteAtTheSameTime) {
+  writeEvents(kFirst, {at(100, version()), at(110, simpleScalar("loss", 1, 0))});
+  writeEvents(kSecond, {at(105, version()), at(130, simpleScalar("lr", 1, 0))});
+  writeEvents(kThird, {at(101, version()), at(102, simpleScalar("time", 1, 0))});
+  EXPECT_THAT(sessionsOf(read()), ElementsAre(Pair(100, 130)));
+}
+
+TEST_F(SessionTest, GrowsWithItsFile) {
+  writeEvents(kFirst, {at(100, version())});
+  RunReader run = read();
+  EXPECT_THAT(sessionsOf(run), ElementsAre(Pair(100, 100)));
+  append(kFirst, framed({at(150, simpleScalar("loss", 1, 0))}));
+  run.update();
+  EXPECT_THAT(sessionsOf(run), ElementsAre(Pair(100, 150)));
+}
+
+TEST_F(SessionTest, IgnoresEventsWithoutATime) {
+  writeEvents(kFirst, {at(0, version()), at(std::nan(""), simpleScalar("loss", 1, 0)),
+                       at(100, simpleScalar("loss", 1, 1))});
+  EXPECT_THAT(sessionsOf(read()), ElementsAre(Pair(100, 100)));
+  writeEvents(kFirst, {at(0, version())});
+  EXPECT_THAT(sessionsOf(read()), IsEmpty());
 }
 
 }  // namespace
