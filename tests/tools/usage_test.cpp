@@ -101,11 +101,8 @@ TEST_F(Usage, SuggestsTheClosestCommand) {
 }
 
 TEST_F(Usage, ListsTheCommandsIfNoneIsClose) {
-  EXPECT_THAT(
-      steptape("bake"),
-      Exits(2,
-            StartsWith(
-                "steptape: got the unknown command \"bake\"; expected one of inspect, export, ")));
+  EXPECT_THAT(steptape("bake"), Exits(2, StartsWith("steptape: got the unknown command \"bake\"; "
+                                                    "expected one of inspect, runs, export, ")));
 }
 
 TEST_F(Usage, PrintsItsVersion) {
@@ -144,6 +141,12 @@ TEST_F(Usage, NamesFilesOfOtherLibraries) {
               "steptape: no event file in or below .: got ./run/vdlrecords.1.log, a file of "
               "VisualDL; expected files named *tfevents*\n");
   }
+}
+
+TEST_F(Usage, TakesPathsAfterTwoDashes) {
+  writeBytes("-runs/events.out.tfevents.1", smallFile());
+  EXPECT_THAT(steptape("inspect -- -runs"), Prints(HasSubstr("loss")));
+  EXPECT_THAT(steptape("runs --metric=loss -- -runs"), Prints(HasSubstr("loss")));
 }
 
 }  // namespace

@@ -11,6 +11,9 @@ constexpr char kMark = '=';
 }  // namespace
 
 std::vector<std::string> withMarkedProgram(std::vector<std::string> arguments) {
+  if (arguments.empty() || arguments.front() != "run") {
+    return arguments;
+  }
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
   if (dashes != arguments.end()) {
     std::for_each(dashes + 1, arguments.end(), [](std::string& word) { word.insert(0, 1, kMark); });
