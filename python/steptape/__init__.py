@@ -3,6 +3,7 @@
 
     import steptape
 
+    steptape.runs("runs")                      # one row for each run: hyperparameters, metrics, state
     runs = steptape.read("runs")               # every run below the directory
     loss = runs["exp1"]["loss"]                # a Series: one tag of one run
     loss.steps, loss.wall_times, loss.values   # numpy columns
@@ -22,9 +23,10 @@ from ._read import DamageWarning, EmptyLogWarning, MixedTagWarning, RoundedWarni
 from ._runs import Damage, Run, Runs
 from ._series import Series
 from ._open_run import WriterWarning
+from ._overview import runs
 from ._values import Audio, Histogram, Image
 from ._writer import SummaryWriter
 
 __all__ = ["Audio", "Damage", "DamageWarning", "DataError", "EmptyLogWarning", "Follower", "Histogram",
            "Image", "MixedTagWarning", "ReplacedFileWarning", "RoundedWarning", "Run", "Runs", "Series",
-           "SummaryWriter", "WriterWarning", "follow", "read", "__version__"]
+           "SummaryWriter", "WriterWarning", "follow", "read", "runs", "__version__"]

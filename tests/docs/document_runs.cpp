@@ -5,6 +5,7 @@
 // Writes the log directories on which screens_test.py runs the commands of the documents. Times,
 // hosts and processes are constants. Values are integers after a single division, or have more
 // digits than a screen shows, so that screens are the same on every machine.
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <exception>
@@ -15,6 +16,8 @@
 #include <string>
 #include <sys/stat.h>
 #include <utility>
+
+#include "steptape/events/plugin_content.h"
 
 #include "docs/document_traces.h"
 #include "events/framing/record_buffer.h"
@@ -30,10 +33,15 @@ constexpr double kBegin = 1795289521;  // 2026-11-21 19:32:01 UTC
 /// The records of one event file.
 class EventLog {
  public:
-  explicit EventLog(double begin = kBegin) { add(begin, 0, event::FileVersion{"brain.Event:2"}); }
+  /// @param writer Its library, as the file says.
+  explicit EventLog(double begin = kBegin, const std::string& writer = {}) {
+    add(begin, 0, event::FileVersion{"brain.Event:2"}, writer);
+  }
 
-  void add(double wallTime, std::int64_t step, event::Event::What what) {
+  void add(double wallTime, std::int64_t step, event::Event::What what,
+           const std::string& writer = {}) {
     event::Event event;
+    event.sourceWriter = writer;
     event.wallTime = wallTime;
     event.step = step;
     event.what = std::move(what);
@@ -176,6 +184,43 @@ void writeDamaged(const fs::path& run) {
   writeFile(run / fileName(kBegin, 4261), bytes);
 }
 
+/// Writes `sweep/adam_0.01` and similar runs: a trial of 400 steps, two seconds each.
+///
+/// @param resumed Whether the second half follows a day later.
+void writeTrial(const fs::path& run, double learningRate, const std::string& optimizer, Curve loss,
+                bool resumed = false) {
+  constexpr double kStart = 1700000000;  // 2023-11-14 22:13:20 UTC
+  constexpr double kDay = 24.0 * 60 * 60;
+  event::SummaryMetadata metadata{"hparams", "", "", "", {}};
+  metadata.pluginContent = encodeHparamsContent(
+      HparamsSessionStart{{{"lr", learningRate}, {"optimizer", optimizer}, {"batch", 64}}});
+  EventLog log(kStart, "steptape");
+  log.add(kStart, 0,
+          event::Summary{{{"_hparams_/session_start_info",
+                           event::Tensor{event::TensorType::kFloat, {}, std::string(4, '\0'), {}},
+                           metadata}}});
+  Noise noise(7);
+  for (std::int64_t step = 0; step < 400; ++step) {
+    const bool isLater = resumed && step >= 200;
+    const double begin = kStart + (isLater ? kDay : 0);
+    if (isLater && step == 200) {
+      writeFile(run / fileName(kStart, 4270), log.take());
+      log = EventLog(begin + 400, "steptape");
+    }
+    const double time = begin + 2.0 * static_cast<double>(step);
+    log.scalar("loss", loss.at(step, &noise), step, time);
+    log.scalar("accuracy", 1 - loss.at(step, &noise) / 2, step, time);
+  }
+  writeFile(run / fileName(kStart + (resumed ? kDay : 0), 4271), log.take());
+}
+
+/// Leaves the file of a process that was killed while it wrote the run.
+void leaveOwner(const fs::path& run) {
+  const fs::path file = run / ".steptape_owner";
+  writeFile(file, "steptape owner 1\n");
+  fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(1));
+}
+
 void writeRuns(const fs::path& root) {
   writeDemo(root / "runs/demo");
   writeQuickstart(root / "runs/quickstart");
@@ -185,6 +230,11 @@ void writeRuns(const fs::path& root) {
   for (std::uint32_t seed = 1; seed <= 5; ++seed) {
     writeSeed(root / ("seeds/seed_" + std::to_string(seed)), seed);
   }
+  writeTrial(root / "sweep/adam_0.01", 0.01, "adam", {0.25, 60, 40});
+  writeTrial(root / "sweep/adam_0.001", 0.001, "adam", {0.125, 90, 60}, /*resumed=*/true);
+  writeTrial(root / "sweep/sgd_0.1", 0.1, "sgd", {0.5, 50, 50});
+  writeTrial(root / "sweep/sgd_0.01", 0.01, "sgd", {0.375, 120, 90});
+  leaveOwner(root / "sweep/sgd_0.1");
   writeBaseline(root / "nightly/baseline");
   writeDamaged(root / "nightly/resnet");
   fs::create_directories(root / "tensorboardx");

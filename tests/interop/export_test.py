@@ -147,6 +147,19 @@ class Scalars:
                                  [(step, value) for step, _, value in points])
 
 
+    def test_runs_as_columns(self):
+        for file_format, read in (("parquet", pyarrow.parquet.read_table), ("arrow", pyarrow.feather.read_table)):
+            path = f"{self.run}.{file_format}"
+            subprocess.run([os.environ["STEPTAPE_TOOL"], "runs", self.run, "--format", file_format, "--output", path],
+                           check=True, env={**os.environ, "STEPTAPE_PYTHON": sys.executable})
+            table = read(path)
+            self.assertEqual(table.column_names[:6],
+                             ["run", "state", "step", "trained_seconds", "sessions", "last_wall_time"])
+            self.assertEqual(table["run"].to_pylist(), [self.run])
+            for tag, points in self.curves.items():
+                self.assertEqual([repr(value) for value in table[tag].to_pylist()], [points[-1][2]])
+
+
 class TensorboardX(Scalars, ExportTest):
     writer = tensorboardX.SummaryWriter
 

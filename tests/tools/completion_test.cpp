@@ -32,7 +32,7 @@ class Completion : public ToolFixture {
 
 TEST_F(Completion, OffersCommands) {
   EXPECT_EQ(bashOffers("steptape insp"), "inspect\n");
-  EXPECT_THAT(bashOffers("steptape \"\""), HasSubstr("inspect\nexport\n"));
+  EXPECT_THAT(bashOffers("steptape \"\""), HasSubstr("inspect\nruns\nexport\n"));
 }
 
 TEST_F(Completion, OffersOptionsOfTheCommand) {

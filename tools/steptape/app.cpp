@@ -84,6 +84,7 @@ std::unique_ptr<CLI::App> makeApp(int* exitCode) {
   app->require_subcommand(1);
   app->footer(kFooter);
   addInspectCommand(app.get(), exitCode);
+  addRunsCommand(app.get(), exitCode);
   addExportCommand(app.get(), exitCode);
   addCheckCommand(app.get(), exitCode);
   addRepairCommand(app.get(), exitCode);

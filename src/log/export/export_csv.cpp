@@ -12,7 +12,7 @@
 
 #include "steptape/log/export.h"
 
-#include "base/json_chars.h"
+#include "base/csv_text.h"
 #include "log/export/curve_names.h"
 #include "log/export/export_run.h"
 #include "log/export/row_sorter.h"
@@ -23,27 +23,8 @@ namespace {
 constexpr char kStepColumn[] = "step";
 constexpr std::size_t kMaxCells = (std::size_t{32} << 20) / sizeof(detail::log::Cell);
 
-std::string csvField(const std::string& field) {
-  if (field.find_first_of(",\"\r\n") == std::string::npos) {
-    return field;
-  }
-  std::string quoted = "\"";
-  for (const char c : field) {
-    quoted.append(c == '"' ? 2 : 1, c);
-  }
-  return quoted + '"';
-}
-
-/// Writes a number as pandas, polars and DuckDB read it: polars knows no "nan" and no "Infinity".
-char* writeCsvNumber(char* out, double value) {
-  if (std::isnan(value)) {
-    return detail::base::writeText(out, "NaN");
-  }
-  if (std::isinf(value)) {
-    return detail::base::writeText(out, value > 0 ? "inf" : "-inf");
-  }
-  return detail::base::writeJsonReal(out, value);
-}
+using detail::base::csvField;
+using detail::base::writeCsvNumber;
 
 class LongFormat : public detail::log::ExportFormat {
  public:

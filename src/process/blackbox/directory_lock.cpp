@@ -324,6 +324,20 @@ struct DirectoryLock::Registry {
   };
 };
 
+std::optional<DirectoryLock::Sign> DirectoryLock::look(const std::string& directory,
+                                                       const std::string& suffix) {
+  const std::string path = directory + kName + suffix;
+  const base::FileDescriptor file = openOwner(path);
+  struct stat status {};
+  if (!file.isOpen() || ::fstat(file.number(), &status) != 0) {
+    return std::nullopt;
+  }
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  const std::chrono::nanoseconds age(nanosOf(now) - nanosOf(status.st_mtim));
+  return Sign{readOwner(file).describe(), std::max(age, std::chrono::nanoseconds::zero())};
+}
+
 DirectoryLock::Result DirectoryLock::acquire(const std::string& directory,
                                              const std::string& suffix, const Times& times) {
   Result result;

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "steptape/base/export.h"
@@ -49,6 +50,19 @@ class STEPTAPE_EXPORT DirectoryLock {
   static Result acquire(const std::string& directory, const std::string& suffix = {}) {
     return acquire(directory, suffix, Times());
   }
+
+  /// What the file of a lock tells.
+  struct Sign {
+    std::string owner;             ///< As Result::holder.
+    std::chrono::nanoseconds age;  ///< Since its last renewal, by the clocks of both machines.
+
+    /// Returns whether its process lives, as far as the age tells.
+    bool isFresh(const Times& times) const { return age <= times.staleAfter; }
+  };
+  /// Looks for a lock, without taking it and without waiting.
+  ///
+  /// @return nothing if nobody has it. A process that was killed leaves its file behind.
+  static std::optional<Sign> look(const std::string& directory, const std::string& suffix = {});
 
   /// Releases the lock and removes the file.
   ~DirectoryLock();

@@ -63,6 +63,27 @@ TEST_F(DirectoryLockTest, TellsAnotherProcessWhoHasIt) {
   EXPECT_THAT(other.said(), StartsWith("process " + std::to_string(::getpid()) + " on "));
 }
 
+TEST_F(DirectoryLockTest, IsSeenByALookThatDoesNotTakeIt) {
+  EXPECT_FALSE(DirectoryLock::look(directory_.string()));
+  EXPECT_FALSE(DirectoryLock::look(directory_.string() + "/missing"));
+  SayingChild other([&] { return take(); });
+  ASSERT_EQ(other.said(), "taken");
+  const auto sign = DirectoryLock::look(directory_.string());
+  ASSERT_TRUE(sign);
+  EXPECT_THAT(sign->owner, StartsWith("process " + std::to_string(other.pid()) + " on "));
+  EXPECT_TRUE(sign->isFresh({}));
+  EXPECT_EQ(SayingChild([&] { return take(); }).said(), sign->owner);
+}
+
+TEST_F(DirectoryLockTest, LooksOldIfItsProcessHasNotRenewedIt) {
+  leaveFileOfAnotherMachine();
+  fs::last_write_time(file_, fs::file_time_type::clock::now() - std::chrono::minutes(1));
+  const auto sign = DirectoryLock::look(directory_.string());
+  ASSERT_TRUE(sign);
+  EXPECT_THAT(sign->owner, StartsWith("process 7 on node9"));
+  EXPECT_FALSE(sign->isFresh({}));
+}
+
 TEST_F(DirectoryLockTest, IsOneForAllOfAProcess) {
   DirectoryLock::Result one = DirectoryLock::acquire(directory_.string());
   DirectoryLock::Result two = DirectoryLock::acquire(directory_.string() + "/.");

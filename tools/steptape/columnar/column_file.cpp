@@ -69,11 +69,11 @@ void closeOnce(int* file) {
 
 }  // namespace
 
-ColumnFile::ColumnFile(const std::string& format, Sink sink)
+ColumnFile::ColumnFile(const std::string& format, Sink sink, Types types)
     : format_(format), sink_(std::move(sink)), python_(pythonToUse()) {
   // A child that ends early is noticed by what write(2) returns.
   std::signal(SIGPIPE, SIG_IGN);
-  start();
+  start(types);
   reader_ = std::thread([this] { passOn(); });
 }
 
@@ -84,10 +84,11 @@ ColumnFile::~ColumnFile() {
   }
 }
 
-void ColumnFile::start() {
+void ColumnFile::start(Types types) {
   const Pipe in = makePipe();
   const Pipe out = makePipe();
-  std::array<std::string, 4> command{python_, "-c", kCsvToColumns, format_};
+  std::array<std::string, 5> command{python_, "-c", kCsvToColumns, format_,
+                                     types == Types::kOfExport ? "export" : "any"};
   std::array<char*, command.size() + 1> arguments{};
   for (std::size_t i = 0; i < command.size(); ++i) {
     arguments[i] = command[i].data();

@@ -26,11 +26,15 @@ class ColumnFile {
   /// Takes the file piece by piece, on a thread of its own, until finish() returns.
   using Sink = std::function<void(std::string_view bytes)>;
 
+  /// How the columns get their types.
+  enum class Types { kOfExport, kByTheirText };
+
   /// Starts the child.
   ///
   /// @param format "parquet" or "arrow".
+  /// @param types  kByTheirText: of any CSV; a column is numbers if its first block is.
   /// @throws Error(kIoError) if there is no such Python.
-  ColumnFile(const std::string& format, Sink sink);
+  ColumnFile(const std::string& format, Sink sink, Types types = Types::kOfExport);
   ColumnFile(const ColumnFile&) = delete;
   ColumnFile& operator=(const ColumnFile&) = delete;
   /// Ends the child; what came out of it is no whole file unless finish() has returned.
@@ -45,7 +49,7 @@ class ColumnFile {
   void finish();
 
  private:
-  void start();
+  void start(Types types);
   void passOn();
   int waitForEnd();
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Turns the CSV of `steptape export`, on standard input, into a Parquet or an Arrow file, on standard output.
+"""Turns CSV, on standard input, into a Parquet or an Arrow file, on standard output.
 
-    python3 csv_to_columns.py parquet|arrow
+    python3 csv_to_columns.py parquet|arrow export|any
+
+export: the CSV of `steptape export`, whose types are known. any: other CSV; its first block decides the types.
 
 Memory: a few blocks of the input, whatever its size. The program `steptape` has this script in it.
 """
@@ -78,22 +80,30 @@ def batches(lines, schema):
         pyarrow.csv.ConvertOptions(column_types=dict(zip(schema.names, schema.types)), null_values=[""]))
 
 
-def main(file_format):
-    lines = sys.stdin.buffer
-    schema = schema_of(titles(lines))
+def writer_of(file_format, schema):
     if file_format == "parquet":
-        writer = pyarrow.parquet.ParquetWriter(Sink(), schema, compression="zstd")
+        return pyarrow.parquet.ParquetWriter(Sink(), schema, compression="zstd")
+    return pyarrow.ipc.new_file(Sink(), schema, options=pyarrow.ipc.IpcWriteOptions(compression="lz4"))
+
+
+def main(file_format, source):
+    lines = sys.stdin.buffer
+    if source == "export":
+        schema = schema_of(titles(lines))
+        rows = batches(lines, schema)
     else:
-        options = pyarrow.ipc.IpcWriteOptions(compression="lz4")
-        writer = pyarrow.ipc.new_file(Sink(), schema, options=options)
-    with writer:
-        for batch in batches(lines, schema):
+        rows = pyarrow.csv.open_csv(lines, pyarrow.csv.ReadOptions(block_size=BLOCK_BYTES),
+                                    pyarrow.csv.ParseOptions(newlines_in_values=True),
+                                    pyarrow.csv.ConvertOptions(null_values=[""], strings_can_be_null=True))
+        schema = rows.schema
+    with writer_of(file_format, schema) as writer:
+        for batch in rows:
             writer.write_batch(batch)
     sys.stdout.buffer.flush()
 
 
 try:
-    main(sys.argv[1])
+    main(*sys.argv[1:])
 except BrokenPipeError:
     os._exit(NOT_WRITTEN)  # The program knows why it reads no more.
 # All is written. Arrow's threads now and then abort a Python that ends in the usual way:

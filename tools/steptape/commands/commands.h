@@ -10,6 +10,7 @@ namespace steptape::tools {
 // Each function adds its command to `app`. When the command is called, it sets `*exitCode`.
 // makeApp() calls all functions.
 void addInspectCommand(CLI::App* app, int* exitCode);
+void addRunsCommand(CLI::App* app, int* exitCode);
 void addExportCommand(CLI::App* app, int* exitCode);
 void addAggregateCommand(CLI::App* app, int* exitCode);
 void addCheckCommand(CLI::App* app, int* exitCode);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
 #include <fmt/format.h>
 #include <map>
 #include <memory>
@@ -21,6 +20,7 @@
 #include "tools/steptape/states/rank_view.h"
 #include "tools/steptape/states/top_table.h"
 #include "tools/steptape/terminal/interruptible_wait.h"
+#include "tools/steptape/terminal/live_screen.h"
 #include "tools/steptape/terminal/screen_text.h"
 #include "tools/steptape/terminal/terminal.h"
 
@@ -33,36 +33,6 @@ struct TopOptions {
   double interval = 1;
   bool once = false;
   bool json = false;
-};
-
-/// Draws on the other screen of a terminal, and gives the first one back at the end.
-class Screen {
- public:
-  explicit Screen(bool isUsed) : isUsed_(isUsed) {
-    if (isUsed_) {
-      std::fputs("\033[?1049h\033[?25l", stdout);
-    }
-  }
-  Screen(const Screen&) = delete;
-  Screen& operator=(const Screen&) = delete;
-  ~Screen() {
-    if (isUsed_) {
-      std::fputs("\033[?25h\033[?1049l", stdout);
-      std::fflush(stdout);
-    }
-  }
-
-  /// @return false when the reader of the output has closed it.
-  bool show(const std::string& text) const {
-    if (isUsed_) {
-      std::fputs("\033[H\033[J", stdout);
-    }
-    std::fputs(text.c_str(), stdout);
-    return std::fflush(stdout) == 0;
-  }
-
- private:
-  bool isUsed_;
 };
 
 /// Remembers processes whose state has gone, which a normal end removes, for a while.
@@ -109,7 +79,7 @@ std::string linesOf(const std::vector<std::string>& texts) {
 int top(const TopOptions& options) {
   endOnInterrupt();
   const bool isLive = !options.once && !options.json && terminalAt(STDOUT_FILENO).isTerminal;
-  const Screen screen(isLive);
+  const LiveScreen screen(isLive);
   EndedRanks ended;
   const JobSource source(withJob(options.jobs, options.run));
   // Each look starts a program on each machine, by Slurm a step of the job.

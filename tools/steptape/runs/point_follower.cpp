@@ -2,47 +2,12 @@
 #include "tools/steptape/runs/point_follower.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <iterator>
-#include <system_error>
-#include <thread>
 
+#include "tools/steptape/runs/followed_logs.h"
 #include "tools/steptape/runs/rounded_scalars.h"
 
 namespace steptape::tools {
 namespace {
-
-namespace fs = std::filesystem;
-
-fs::path canonical(const std::string& path) {
-  std::error_code error;
-  fs::path place = fs::weakly_canonical(path, error);
-  return error ? fs::path(path) : place;
-}
-
-/// Returns whether `place` is `directory` or is below it.
-bool isWithin(const fs::path& place, const fs::path& directory) {
-  return std::mismatch(directory.begin(), directory.end(), place.begin(), place.end()).first ==
-         directory.end();
-}
-
-/// Returns `paths` without those that are below another one or repeat one.
-std::vector<std::string> outermost(const std::vector<std::string>& paths) {
-  std::vector<fs::path> places;
-  std::transform(paths.begin(), paths.end(), std::back_inserter(places), canonical);
-  std::vector<std::string> result;
-  for (std::size_t i = 0; i < paths.size(); ++i) {
-    bool isOutermost = true;
-    for (std::size_t j = 0; j < paths.size(); ++j) {
-      const bool isRepeated = places[i] == places[j] && j >= i;
-      isOutermost = isOutermost && (isRepeated || !isWithin(places[i], places[j]));
-    }
-    if (isOutermost) {
-      result.push_back(paths[i]);
-    }
-  }
-  return result;
-}
 
 /// Appends the new points of a tag, at most the last `mostPoints`.
 void addPoints(const RunReader& run, const std::string& tag, const TagSeries& series,
@@ -59,15 +24,7 @@ void addPoints(const RunReader& run, const std::string& tag, const TagSeries& se
 }  // namespace
 
 PointFollower::PointFollower(const std::vector<std::string>& paths, NameFilter filter)
-    : filter_(std::move(filter)) {
-  RunReaderOptions options;
-  options.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  for (const std::string& path : outermost(paths)) {
-    logs_.emplace_back(path, options, [pattern = filter_.run](const RunFiles& run) {
-      return pattern.isFoundIn(run.directory);
-    });
-  }
-}
+    : filter_(std::move(filter)), logs_(followedLogs(paths, filter_.run)) {}
 
 RunNews PointFollower::update(std::size_t mostPoints) {
   RunNews news;
