@@ -34,6 +34,27 @@ if(STEPTAPE_HAVE_MPI AND PROJECT_IS_TOP_LEVEL AND MPIEXEC_EXECUTABLE)
 endif()
 add_feature_info(mpi STEPTAPE_HAVE_MPI "MpiCommunicator (STEPTAPE_WITH_MPI)")
 
+# Only tests, examples and benchmarks compile the modules for Fortran; users compile them with their programs.
+set(STEPTAPE_HAVE_FORTRAN FALSE)
+set(STEPTAPE_HAVE_FORTRAN_MPI FALSE)
+if(STEPTAPE_BUILD_C AND NOT STEPTAPE_SANITIZE AND NOT STEPTAPE_FUZZ
+    AND (STEPTAPE_BUILD_TESTS OR STEPTAPE_BUILD_EXAMPLES OR STEPTAPE_BUILD_BENCHMARKS))
+  include(CheckLanguage)
+  check_language(Fortran)
+  if(CMAKE_Fortran_COMPILER)
+    enable_language(Fortran)
+    set(STEPTAPE_HAVE_FORTRAN TRUE)
+    if(STEPTAPE_HAVE_MPI)
+      include(SteptapeFortran)
+      steptape_check_fortran_mpi(STEPTAPE_FORTRAN_MPI_PROBLEM)
+      if(NOT STEPTAPE_FORTRAN_MPI_PROBLEM)
+        set(STEPTAPE_HAVE_FORTRAN_MPI TRUE)
+      endif()
+    endif()
+  endif()
+endif()
+add_feature_info(fortran STEPTAPE_HAVE_FORTRAN "Tests and examples in Fortran")
+
 # Sets STEPTAPE_TORCH_PROBLEM if no program links both libraries: PyPI's older wheels of LibTorch have another
 # std::string than the Protocol Buffers of today's systems. Those that are built here have LibTorch's.
 function(steptape_check_torch_abi)

@@ -6,6 +6,7 @@
 include(CMakePackageConfigHelpers)
 
 set(STEPTAPE_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/steptape)
+set(STEPTAPE_FORTRAN_DIR ${CMAKE_INSTALL_DATADIR}/steptape/fortran)
 get_property(STEPTAPE_COMPONENTS GLOBAL PROPERTY STEPTAPE_COMPONENTS)
 
 foreach(component IN LISTS STEPTAPE_COMPONENTS)
@@ -21,6 +22,7 @@ configure_package_config_file(
   ${PROJECT_SOURCE_DIR}/cmake/steptapeConfig.cmake.in
   ${PROJECT_BINARY_DIR}/package/steptapeConfig.cmake
   INSTALL_DESTINATION ${STEPTAPE_CMAKE_DIR}
+  PATH_VARS STEPTAPE_FORTRAN_DIR
   NO_SET_AND_CHECK_MACRO
   NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 # Before 1.0 a minor release may change the interface.
@@ -35,6 +37,7 @@ install(
     ${PROJECT_SOURCE_DIR}/cmake/SteptapeFindImageLibraries.cmake
     ${PROJECT_SOURCE_DIR}/cmake/SteptapeFindProtobuf.cmake
     ${PROJECT_SOURCE_DIR}/cmake/SteptapeFindTorch.cmake
+    ${PROJECT_SOURCE_DIR}/cmake/SteptapeFortran.cmake
   DESTINATION ${STEPTAPE_CMAKE_DIR}
   COMPONENT steptape_Development)
 
@@ -56,7 +59,7 @@ function(steptape_install_pkg_config component)
   string(REGEX REPLACE "/$" "" to_prefix "${to_prefix}")
   set(variables "")
   if(component STREQUAL "c")
-    set(folder "\${prefix}/${CMAKE_INSTALL_DATADIR}/steptape/fortran")
+    set(folder "\${prefix}/${STEPTAPE_FORTRAN_DIR}")
     set(variables "fortran=${folder}/steptape.f90\nfortran_mpi=${folder}/steptape_mpi.f90\n")
   endif()
   set(file ${PROJECT_BINARY_DIR}/package/steptape-${component}.pc)
@@ -72,8 +75,8 @@ if("c" IN_LIST STEPTAPE_COMPONENTS)
   steptape_install_pkg_config(c DESCRIPTION "Steptape for C and Fortran")
   install(FILES ${PROJECT_SOURCE_DIR}/include/steptape/c/mpi.h
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/steptape/c COMPONENT steptape_c_Development)
-  install(FILES ${PROJECT_SOURCE_DIR}/src/c/fortran/steptape.f90 ${PROJECT_SOURCE_DIR}/src/c/fortran/steptape_mpi.f90
-    DESTINATION ${CMAKE_INSTALL_DATADIR}/steptape/fortran COMPONENT steptape_c_Development)
+  install(FILES ${PROJECT_BINARY_DIR}/src/c/fortran/steptape.f90 ${PROJECT_SOURCE_DIR}/src/c/fortran/steptape_mpi.f90
+    DESTINATION ${STEPTAPE_FORTRAN_DIR} COMPONENT steptape_c_Development)
 endif()
 if("mpi" IN_LIST STEPTAPE_COMPONENTS)
   steptape_install_pkg_config(mpi

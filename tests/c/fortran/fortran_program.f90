@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
 !> Logs every kind of value into the run that its first argument names. With a second argument it
-!> makes the mistake of that name, or is killed.
+!> makes the mistake of that name, or is killed. The third one names an ONNX file.
 program fortran_program
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
   use steptape
@@ -19,7 +19,9 @@ program fortran_program
   integer(int64) :: step
   integer :: status, i
   real(real64), allocatable :: field(:, :)
-  real(real32) :: box(4, 5, 6), image(6, 4)
+  real(real32) :: box(4, 5, 6), image(6, 4), batch(3, 6, 4, 2), tone(100, 2)
+  type(steptape_series) :: pair(2)
+  integer(int64), parameter :: late = 2_int64**40
 
   call get_command_argument(1, run)
   call get_command_argument(2, mode)
@@ -42,6 +44,18 @@ program fortran_program
     call writer%add_scalar("   ", 1.0, 1, stat=status, errmsg=message)
     if (status /= steptape_invalid_argument) error stop "no status"
     if (index(message, "expected") == 0) error stop "no message"
+    call writer%add_step([loss], [1.0, 2.0], 1, stat=status, errmsg=message)
+    if (message /= "add_step: got series of size 1 and 2 values; expected as many of both") then
+      error stop "no sizes"
+    end if
+    call writer%add_scalars("waves", ["a", "b"], [1.0], 1, stat=status)
+    if (status /= steptape_invalid_argument) error stop "curves without values"
+    call writer%add_onnx_graph("nowhere.onnx", stat=status)
+    if (status == steptape_ok) error stop "a graph from nowhere"
+    call writer%add_audio("tone", tone, 1, data_format="XY", stat=status)
+    if (status /= steptape_invalid_argument) error stop "a format that does not exist"
+    call writer%resume(late, stat=status)
+    if (status /= steptape_ok) error stop "no resumption"
     call writer%add_scalar("fine", 1.0, 1, stat=status)
     if (status /= steptape_ok) error stop "a status"
     call writer%close(stat=status)
@@ -67,6 +81,24 @@ program fortran_program
   image = 0
   image(2, 1) = 1
   call writer%add_image("image", image, 1)
+  batch = 0
+  batch(1, 6, 1, 2) = 1
+  call writer%add_images("batch", batch, 1)
+  call writer%add_images("gray", batch(1, :, ::2, :), late)
+  tone(:, 1) = [(sin(0.1*i), i=1, 100)]
+  tone(:, 2) = -tone(:, 1)
+  call writer%add_audio("stereo", tone, 1, sample_rate=8000)
+  call writer%add_audio("mono", real(tone(::2, 1), real64), late)
+  pair = [writer%series("pair/a"), writer%series("pair/b")]
+  call writer%add_step(pair, [1.5, 2.5], 7)
+  call writer%add_step(pair(2:1:-1), [4.5_real64, 3.5_real64], late)
+  call writer%add_scalars("waves", ["sin ", "cos "], [0.25_real64, 0.75_real64], 7)
+  call writer%add_scalars("waves", ["sin ", "cos "], [0.5, 1.0], late)
+  call get_command_argument(3, message)
+  call writer%add_onnx_graph(message)
+  call writer%add_histogram("late", box, late)
+  call writer%add_image("late_image", image, late)
+  call writer%add_text("late_note", "late", late)
   call writer%add_text("note", "# From Fortran  ", 0)
   call writer%add_hparams(["lr      ", "momentum"], [0.1_real64, 0.9_real64])
   call writer%flush()

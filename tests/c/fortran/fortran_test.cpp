@@ -2,9 +2,12 @@
 // A program in Fortran that uses the module steptape: what is in its runs.
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "steptape/events/event.h"
 #include "steptape/log/run_reader.h"
@@ -34,7 +37,8 @@ class FortranTest : public ::testing::Test {
  protected:
   std::string run() const { return logs_.string() + "/run"; }
   test::JobEnd runProgram(const std::string& mode = {}) const {
-    return test::runJob("'" STEPTAPE_FORTRAN_PROGRAM "' '" + run() + "' " + mode);
+    return test::runJob("'" STEPTAPE_FORTRAN_PROGRAM "' '" + run() + "' '" + mode +
+                        "' '" STEPTAPE_ONNX_FILE "'");
   }
 
   const test::OwnBlackBoxes boxes_;
@@ -56,6 +60,65 @@ TEST_F(FortranTest, LogsEveryKindOfValue) {
   EXPECT_THAT(points.at("accuracy"), Contains(Pair(50, 0.5F)));
   EXPECT_THAT(points.at("kinds/int32"), ElementsAre(Pair(1, 7.0F), Pair(2, 7.0F), Pair(3, 7.0F)));
   EXPECT_THAT(points.at("kinds/int64"), Contains(Pair(2, 8.0F)));
+}
+
+TEST_F(FortranTest, HasTheCallsOfC) {
+  const test::JobEnd end = runProgram();
+  ASSERT_EQ(end.exitCode, 0) << end.output;
+  const std::int64_t late = std::int64_t{1} << 40;
+  const auto points = test::readPoints(run());
+  EXPECT_THAT(points.at("pair/a"), ElementsAre(Pair(7, 1.5F), Pair(late, 3.5F)));
+  EXPECT_THAT(points.at("pair/b"), ElementsAre(Pair(7, 2.5F), Pair(late, 4.5F)));
+  EXPECT_THAT(test::readPoints(run(), "waves/sin").at("waves"),
+              ElementsAre(Pair(7, 0.25F), Pair(late, 0.5F)));
+  EXPECT_THAT(test::readPoints(run(), "waves/cos").at("waves"),
+              ElementsAre(Pair(7, 0.75F), Pair(late, 1.0F)));
+  std::map<std::string, event::SummaryAudio> sounds;
+  std::map<std::string, event::SummaryImage> images;
+  for (const event::Value& value : valuesIn(run())) {
+    if (const auto* sound = std::get_if<event::SummaryAudio>(&value.data)) {
+      sounds[value.tag] = *sound;
+    } else if (const auto* image = std::get_if<event::SummaryImage>(&value.data)) {
+      images[value.tag] = *image;
+    }
+  }
+  EXPECT_EQ(sounds.at("stereo").numChannels, 2);
+  EXPECT_EQ(sounds.at("stereo").lengthFrames, 100);
+  EXPECT_EQ(sounds.at("stereo").sampleRate, 8000);
+  EXPECT_EQ(sounds.at("mono").numChannels, 1);
+  EXPECT_EQ(sounds.at("mono").lengthFrames, 50);
+  // Two images of 6 x 4 side by side, of which batch(1, 6, 1, 2) is red.
+  const auto whitest = [&](const std::string& tag) {
+    const detail::values::Pixels pixels = decodePng(images.at(tag).encoded);
+    EXPECT_EQ(std::count(pixels.data.begin(), pixels.data.end(), 255), 1) << tag;
+    return std::max_element(pixels.data.begin(), pixels.data.end()) - pixels.data.begin();
+  };
+  EXPECT_EQ(images.at("batch").width, 12);
+  EXPECT_EQ(images.at("batch").height, 4);
+  EXPECT_EQ(whitest("batch"), 3 * 11);
+  EXPECT_EQ(images.at("gray").height, 2);
+  const std::vector<event::Event> events = eventsIn(run());
+  EXPECT_EQ(std::count_if(events.begin(), events.end(),
+                          [](const event::Event& event) {
+                            return std::holds_alternative<event::GraphDef>(event.what);
+                          }),
+            1);
+  EXPECT_EQ(whitest("gray"), 11);
+}
+
+TEST_F(FortranTest, TakesStepsOf64BitsInEveryCall) {
+  ASSERT_EQ(runProgram().exitCode, 0);
+  const std::int64_t late = std::int64_t{1} << 40;
+  std::set<std::string> tags;
+  for (const event::Event& event : eventsIn(run())) {
+    const auto* summary = std::get_if<event::Summary>(&event.what);
+    if (summary != nullptr && event.step == late) {
+      for (const event::Value& value : summary->values) {
+        tags.insert(value.tag);
+      }
+    }
+  }
+  EXPECT_THAT(tags, IsSupersetOf({"gray", "late", "late_image", "late_note", "mono", "pair/a"}));
 }
 
 TEST_F(FortranTest, ReadsSectionsOfArraysWhereTheyAre) {
@@ -80,7 +143,8 @@ TEST_F(FortranTest, ReadsSectionsOfArraysWhereTheyAre) {
 TEST_F(FortranTest, DrawsAFieldWithItsFirstIndexAlongX) {
   ASSERT_EQ(runProgram().exitCode, 0);
   for (const event::Value& value : valuesIn(run())) {
-    if (const auto* image = std::get_if<event::SummaryImage>(&value.data)) {
+    const auto* image = std::get_if<event::SummaryImage>(&value.data);
+    if (image != nullptr && value.tag == "image") {
       EXPECT_EQ(image->width, 6);
       EXPECT_EQ(image->height, 4);
       const detail::values::Pixels pixels = decodePng(image->encoded);
