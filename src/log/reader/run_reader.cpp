@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steptape/log/run_reader.h"
 
-#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "steptape/events/plugin_content.h"
 
 #include "log/reader/run_follower.h"
+#include "log/reader/run_sessions.h"
 #include "log/reader/series_store.h"
 #include "log/reader/value_reader.h"
 
@@ -61,23 +61,7 @@ Status RunReader::value(const ValueLocation& location, event::Value* value) cons
 }
 
 std::vector<RunSession> RunReader::sessions() const {
-  std::vector<RunSession> files;
-  for (const detail::log::EventTimes& times : state_->follower.times()) {
-    if (times.isKnown()) {
-      files.push_back({times.first, times.last});
-    }
-  }
-  std::sort(files.begin(), files.end(),
-            [](const RunSession& a, const RunSession& b) { return a.begin < b.begin; });
-  std::vector<RunSession> sessions;
-  for (const RunSession& file : files) {
-    if (!sessions.empty() && file.begin <= sessions.back().end) {
-      sessions.back().end = std::max(sessions.back().end, file.end);
-    } else {
-      sessions.push_back(file);
-    }
-  }
-  return sessions;
+  return detail::log::sessionsOf(files(), state_->follower.times());
 }
 
 const std::vector<std::string>& RunReader::files() const {

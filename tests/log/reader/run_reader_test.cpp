@@ -475,6 +475,22 @@ TEST_F(SessionTest, IsOneForProgramsThatWriteAtTheSameTime) {
   EXPECT_THAT(sessionsOf(read()), ElementsAre(Pair(100, 130)));
 }
 
+TEST_F(SessionTest, GoesOnInTheNextFileOfItsProcess) {
+  const std::string name = "events.out.tfevents.1700000000.node7.example.org.41.";
+  writeEvents(name + "00000", {at(100, version()), at(110, simpleScalar("loss", 1, 0))});
+  writeEvents(name + "00001.suffix", {at(115, version()), at(130, simpleScalar("loss", 1, 1))});
+  EXPECT_THAT(sessionsOf(read()), ElementsAre(Pair(100, 130)));
+}
+
+TEST_F(SessionTest, IsNotThatOfAnotherStartWithTheSameProcessNumber) {
+  for (const char* const seconds : {"1700000000", "1700000900"}) {
+    const double begin = std::string(seconds) == "1700000000" ? 100 : 1000;
+    writeEvents(std::string("events.out.tfevents.") + seconds + ".container.7.00000",
+                {at(begin, version()), at(begin + 10, simpleScalar("loss", 1, 0))});
+  }
+  EXPECT_THAT(sessionsOf(read()), ElementsAre(Pair(100, 110), Pair(1000, 1010)));
+}
+
 TEST_F(SessionTest, GrowsWithItsFile) {
   writeEvents(kFirst, {at(100, version())});
   RunReader run = read();
