@@ -13,12 +13,14 @@
 #include "base/fork_handlers.h"
 #include "log/writer/directory_place.h"
 #include "log/writer/terminate_handler.h"
+#include "log/writer/wait_check.h"
 
 namespace steptape::detail::log {
 namespace {
 
 // Far below the usual limit of 1024 descriptors, and more than are written at once.
 constexpr std::size_t kOpenFiles = 64;
+constexpr std::chrono::milliseconds kCheckPeriod{50};
 
 }  // namespace
 
@@ -112,19 +114,32 @@ Status Backend::request(Requests one, const std::shared_ptr<RunStreams>& run,
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   const std::shared_ptr<PendingRequest> request = one.front();
   request->run = run;
-  base::MutexLock lock(mutex_);
-  requests_.splice(requests_.end(), one);
-  work_.notifyOne();
-  while (!request->done) {
-    if (!done_.waitUntil(mutex_, deadline) && !request->done) {
-      const char* const what = request->isShortOfMemory
-                                   ? ": out of memory; not everything was written within "
-                                   : ": the disk did not take everything within ";
-      return {ErrorCode::kDeadlineExceeded,
-              run->context().directory() + what + std::to_string(timeout.count()) + " ms"};
-    }
+  {
+    const base::MutexLock lock(mutex_);
+    requests_.splice(requests_.end(), one);
+    work_.notifyOne();
   }
-  return request->result;
+  const WaitCheck::Function mayWait = WaitCheck::ofThread();
+  bool isInTime = true;
+  do {
+    const base::MutexLock lock(mutex_);
+    const auto until = mayWait == nullptr
+                           ? deadline
+                           : std::min(deadline, std::chrono::steady_clock::now() + kCheckPeriod);
+    while (!request->done && done_.waitUntil(mutex_, until)) {
+    }
+    if (request->done) {
+      return request->result;
+    }
+    isInTime = std::chrono::steady_clock::now() < deadline;
+  } while (isInTime && (mayWait == nullptr || mayWait()));
+  const base::MutexLock lock(mutex_);
+  const char* const what = request->isShortOfMemory
+                               ? ": out of memory; not everything was written within "
+                               : ": the disk did not take everything within ";
+  return {ErrorCode::kDeadlineExceeded, run->context().directory() + what +
+                                            (isInTime ? "the time until the interruption"
+                                                      : std::to_string(timeout.count()) + " ms")};
 }
 
 /// Locks mutex_ while the process ends.

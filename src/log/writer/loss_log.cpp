@@ -7,12 +7,9 @@ namespace steptape::detail::log {
 
 LossLog::LossLog(const std::string& directory, RunCounters* counters, Reporter* reporter)
     : tooFast_(ErrorCode::kResourceExhausted,
-               "points of " + directory +
-                   " are being dropped: the disk is slower than the calls; "
-                   "SummaryWriter::stats() counts them"),
+               "points of " + directory + " are being dropped: the disk is slower than the calls"),
       outOfMemory_(ErrorCode::kResourceExhausted,
-                   "points of " + directory +
-                       " are being dropped: out of memory; SummaryWriter::stats() counts them"),
+                   "points of " + directory + " are being dropped: out of memory"),
       counters_(counters),
       reporter_(reporter) {}
 

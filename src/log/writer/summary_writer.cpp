@@ -1,33 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steptape/log/summary_writer.h"
 
-#include <ctime>
 #include <exception>
 #include <utility>
 
 #include "base/got_expected.h"
-#include "base/host_name.h"
+#include "log/writer/default_log_dir.h"
 #include "log/writer/run_client.h"
 #include "log/writer/scalar_json_export.h"
-#include "process/blackbox/job_identity.h"
 
 namespace steptape {
 namespace {
-
-/// Returns `runs/Nov21_14-03-59_host<comment>`, in local time, and with "_job41" before the comment
-/// in a job of a scheduler: elements of an array start in the same second.
-/// @source tensorboardX/writer.py, SummaryWriter.__init__
-std::string defaultLogDir(const WriterOptions& options) {
-  const Clock& clock = options.clock ? *options.clock : Clock::system();
-  const auto seconds = static_cast<std::time_t>(clock.wallSeconds());
-  std::tm local{};
-  localtime_r(&seconds, &local);
-  char stamp[32];
-  std::strftime(stamp, sizeof(stamp), "%b%d_%H-%M-%S", &local);
-  const std::string job = detail::process::schedulerJobLabel();
-  return "runs/" + std::string(stamp) + "_" + detail::base::hostName() +
-         (job.empty() ? "" : "_job" + job) + options.comment;
-}
 
 void endSession(detail::log::RunClient& client) noexcept {
   try {
@@ -42,7 +25,7 @@ void endSession(detail::log::RunClient& client) noexcept {
 SummaryWriter::SummaryWriter() : SummaryWriter(WriterOptions()) {}
 
 SummaryWriter::SummaryWriter(WriterOptions options) {
-  std::string logDir = options.enabled ? defaultLogDir(options) : std::string();
+  std::string logDir = options.enabled ? detail::log::defaultLogDir(options) : std::string();
   if (options.occupied == OccupiedRun::kRefuse) {
     options.occupied = OccupiedRun::kNewDirectory;
   }

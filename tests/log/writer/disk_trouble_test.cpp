@@ -8,6 +8,7 @@
 #include "log/writer/faulty_file_system.h"
 #include "log/writer/run_contents.h"
 #include "log/writer/scalar_ring.h"
+#include "log/writer/wait_check.h"
 #include "log/writer/writer_fixture.h"
 
 #include <gmock/gmock.h>
@@ -339,6 +340,23 @@ TEST_F(DiskTroubleTest, EndsAFlushWhenItsDeadlinePasses) {
   const Status status = writer_->flush();
   EXPECT_EQ(status.code(), ErrorCode::kDeadlineExceeded);
   EXPECT_THAT(status.message(), HasSubstr("the disk did not take everything within 50 ms"));
+}
+
+TEST_F(DiskTroubleTest, EndsAFlushForWhichItsThreadMayNotWait) {
+  open();
+  disk_.stall();
+  log(0, 1);
+  {
+    static int asked = 0;
+    const detail::log::WaitCheck check([] { return ++asked < 3; });
+    const Status status = writer_->flush();
+    EXPECT_EQ(status.code(), ErrorCode::kDeadlineExceeded);
+    EXPECT_THAT(status.message(), HasSubstr("within the time until the interruption"));
+    EXPECT_EQ(asked, 3);
+  }
+  disk_.resume();
+  EXPECT_TRUE(writer_->flush().ok());
+  EXPECT_EQ(pointsOnDisk(), 1U);
 }
 
 TEST_F(DiskTroubleTest, DestroysAWriterWhoseDiskHangsWithinItsDeadline) {
