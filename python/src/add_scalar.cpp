@@ -10,6 +10,7 @@
 #include "steptape/base/status.h"
 
 #include "bindings.h"
+#include "gil.h"
 #include "writer.h"
 
 namespace steptape::python {
@@ -115,40 +116,46 @@ bool isNumpyScalar(PyObject* value) {
 }
 
 /// Returns whether `value` is a number of this process's memory, and which one.
-/// @return false also with an exception set.
 bool numberOf(PyObject* value, double* number) {
   if (PyFloat_Check(value) == 0 && PyLong_Check(value) == 0 && !isNumpyScalar(value)) {
     return false;
   }
   *number = PyFloat_AsDouble(value);
-  return *number != -1.0 || PyErr_Occurred() == nullptr;
+  if (*number == -1.0 && PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    return false;
+  }
+  return true;
+}
+
+/// Returns the bytes of a tag; null if it is none.
+const char* tagOf(PyObject* tag, Py_ssize_t* length) {
+  const char* const bytes =
+      PyUnicode_Check(tag) == 0 ? nullptr : PyUnicode_AsUTF8AndSize(tag, length);
+  if (bytes == nullptr) {
+    PyErr_Clear();
+  }
+  return bytes;
 }
 
 void log(PyObject* self, Writer* writer, const Arguments& arguments) {
   double number = 0;
-  if (!writer->isOrdered() && isPlain(arguments) && numberOf(arguments[kValue], &number)) {
-    if (PyUnicode_Check(arguments[kTag]) == 0) {
-      throw nb::type_error("add_scalar: tag: got something else; expected a str");
-    }
-    Py_ssize_t length = 0;
-    const char* const tag = PyUnicode_AsUTF8AndSize(arguments[kTag], &length);
-    if (tag == nullptr) {
-      throw nb::python_error();
-    }
+  Py_ssize_t length = 0;
+  const char* const tag = tagOf(arguments[kTag], &length);
+  if (tag != nullptr && !writer->isOrdered() && isPlain(arguments) &&
+      numberOf(arguments[kValue], &number)) {
     const std::int64_t step =
         stepOf(self, arguments[kStep] == nullptr ? Py_None : arguments[kStep]);
     writer->writer().addScalar(std::string_view(tag, static_cast<std::size_t>(length)), number,
                                step);
     return;
   }
-  if (PyErr_Occurred() != nullptr) {
-    throw nb::python_error();
-  }
-  nb::list all;
-  for (PyObject* const argument : arguments) {
-    all.append(argument == nullptr ? nb::none() : nb::borrow(argument));
-  }
-  nb::borrow(self).attr("_add_other_scalar")(*all);
+  // The rest, also what is wrong, is for Python.
+  const auto given = [&](Parameter parameter) {
+    return nb::handle(arguments[parameter] == nullptr ? Py_None : arguments[parameter]);
+  };
+  callMethod(self, "_add_other_scalar", given(kTag), given(kValue), given(kStep), given(kWallTime),
+             given(kNewStyle), given(kDoublePrecision), given(kDisplayName), given(kDescription));
 }
 
 PyObject* addScalar(PyObject* self, PyObject* const* given, Py_ssize_t count,
@@ -215,15 +222,14 @@ std::int64_t stepOf(nb::handle self, nb::handle step) {
   if (step.is_none()) {
     return 0;
   }
-  nb::object known = nb::borrow(step);
-  if (PyLong_Check(step.ptr()) == 0) {
-    known = self.attr("_step")(step);
+  if (PyLong_Check(step.ptr()) != 0) {
+    const long long number = PyLong_AsLongLong(step.ptr());
+    if (number != -1 || PyErr_Occurred() == nullptr) {
+      return number;
+    }
+    PyErr_Clear();  // _step() says it in other words.
   }
-  const long long number = PyLong_AsLongLong(known.ptr());
-  if (number == -1 && PyErr_Occurred() != nullptr) {
-    throw nb::python_error();
-  }
-  return number;
+  return nb::cast<std::int64_t>(callMethod(self, "_step", step));
 }
 
 PyMethodDef addScalarMethod[] = {

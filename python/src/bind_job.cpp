@@ -46,21 +46,22 @@ class PythonRanks final : public GatheringRanks {
   int rank() const override { return rank_; }
   std::size_t ranks() const override { return size_; }
   bool isUsable() const override {
-    return call([&] { return nb::cast<bool>(ranks_->attr("is_usable")()); });
+    return call([&] { return nb::cast<bool>(callMethod(*ranks_, "is_usable")); });
   }
   std::string endedBecause() const override { return "its library for ranks was ended"; }
   void* startGather(Lane lane, void* all, std::size_t bytes) const override {
     return call([&] {
       const auto memory = nb::steal<nb::object>(PyMemoryView_FromMemory(
           static_cast<char*>(all), static_cast<Py_ssize_t>(bytes * size_), PyBUF_WRITE));
-      nb::object operation = ranks_->attr("start_gather")(static_cast<int>(lane), memory, bytes);
+      nb::object operation = callMethod(*ranks_, "start_gather", nb::int_(static_cast<int>(lane)),
+                                        memory, nb::int_(bytes));
       return static_cast<void*>(operation.release().ptr());
     });
   }
   bool hasEnded(void* operation) const override {
     return call([&] {
       const nb::handle known(static_cast<PyObject*>(operation));
-      const bool hasEnded = nb::cast<bool>(ranks_->attr("has_ended")(known));
+      const bool hasEnded = nb::cast<bool>(callMethod(*ranks_, "has_ended", known));
       if (hasEnded) {
         known.dec_ref();
       }
@@ -73,7 +74,7 @@ class PythonRanks final : public GatheringRanks {
   void* startSend(int rank, const void* data, std::size_t bytes) const override {
     return call([&] {
       const nb::bytes message(static_cast<const char*>(data), bytes);
-      nb::object operation = ranks_->attr("start_send")(rank, message);
+      nb::object operation = callMethod(*ranks_, "start_send", nb::int_(rank), message);
       return static_cast<void*>(operation.release().ptr());
     });
   }
@@ -81,7 +82,7 @@ class PythonRanks final : public GatheringRanks {
     return call([&] {
       const auto memory = nb::steal<nb::object>(PyMemoryView_FromMemory(
           static_cast<char*>(data), static_cast<Py_ssize_t>(bytes), PyBUF_WRITE));
-      return nb::cast<int>(ranks_->attr("receive")(memory));
+      return nb::cast<int>(callMethod(*ranks_, "receive", memory));
     });
   }
 
@@ -89,10 +90,13 @@ class PythonRanks final : public GatheringRanks {
   /// @throws TransportFailure for an exception of Python.
   template <typename Body>
   static auto call(const Body& body) -> decltype(body()) {
-    const nb::gil_scoped_acquire gil;
+    const GilAcquire gil;
     try {
       return body();
     } catch (const nb::python_error& error) {
+      if (error.matches(PyExc_KeyboardInterrupt)) {
+        PyErr_SetInterrupt();  // The program shall see it as well, once the call has ended.
+      }
       throw TransportFailure(ErrorCode::kIoError,
                              nb::cast<std::string>(nb::str(error.type().attr("__name__"))) + ": " +
                                  nb::cast<std::string>(nb::str(error.value())));
@@ -127,7 +131,7 @@ void initJob(Writer* self, const nb::bytes& logDir, const nb::object& ranks, boo
   options.writer.enabled = isEnabled;
   const std::string directory(logDir.c_str(), logDir.size());
   const auto job = std::make_shared<const PythonRanks>(ranks);
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   new (self) Writer(directory, communicatorOf(job), std::move(options));
 }
 
@@ -163,7 +167,7 @@ void addReduced(Self self, std::string_view tag, double value, std::int64_t step
 void reduce(Self self, std::int64_t step) {
   DistributedWriter& job = jobOf(self.p, "reduce");
   {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     job.reduce(step);
   }
   report(self);

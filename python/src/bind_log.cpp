@@ -72,7 +72,7 @@ std::string toString(const nb::bytes& path) {
 
 std::uint64_t totalBytesBelow(const nb::bytes& encoded) {
   const std::string path = toString(encoded);
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   std::uint64_t bytes = 0;
   for (const RunFiles& run : listRuns(path)) {
     bytes += totalBytes(run);

@@ -62,7 +62,7 @@ nb::tuple columnsWithCodes(const Table& table) {
   auto wallTimes = newColumn<double>(rows);
   auto values = newColumn<double>(rows);
   {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     table.copy<Code>(0, rows, {runs.get(), tags.get(), steps.get(), wallTimes.get(), values.get()});
   }
   return nb::make_tuple(toArray(std::move(runs), rows), toArray(std::move(tags), rows),

@@ -17,6 +17,8 @@
 
 #include "bindings.h"
 #include "gil.h"
+#include "log/writer/default_log_dir.h"
+#include "log/writer/wait_check.h"
 #include "ranks/communicator/launch.h"
 #include "writer.h"
 #include "writer_calls.h"
@@ -28,7 +30,9 @@ std::chrono::milliseconds milliseconds(double seconds) {
   return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
 }
 
-void init(Writer* self, const nb::bytes& logDir, const std::string& comment,
+/// @param base   What comes before the default directory: where the program was started.
+/// @param logDir Absolute; empty for the default.
+void init(Writer* self, const nb::bytes& base, const nb::bytes& logDir, const std::string& comment,
           std::optional<std::int64_t> purgeStep, double flushSeconds,
           const std::string& filenameSuffix, bool isEnabled, bool isShared) {
   WriterOptions options;
@@ -38,17 +42,34 @@ void init(Writer* self, const nb::bytes& logDir, const std::string& comment,
   options.filenameSuffix = filenameSuffix;
   options.enabled = isEnabled;
   options.occupied = isShared ? OccupiedRun::kShare : OccupiedRun::kRefuse;
-  const std::string directory(logDir.c_str(), logDir.size());
-  const nb::gil_scoped_release release;
-  new (self) Writer(directory, std::move(options));
+  std::string directory(logDir.c_str(), logDir.size());
+  if (directory.empty() && isEnabled) {
+    directory.assign(base.c_str(), base.size());
+    directory += ::steptape::detail::log::defaultLogDir(options);
+    options.occupied = isShared ? OccupiedRun::kShare : OccupiedRun::kNewDirectory;
+  }
+  const GilRelease release;
+  new (self) Writer(std::move(directory), std::move(options));
+}
+
+/// Whether a call that waits goes on; called without the GIL.
+bool mayWait() {
+  const GilAcquire gil;
+  return PyErr_Occurred() == nullptr && enterPython([] { return PyErr_CheckSignals(); }) == 0;
 }
 
 /// Throws the failure of a flush or close. What is wrong besides comes first, as warnings.
+///
+/// @throws nb::python_error if a handler of a signal does, as that of Ctrl-C.
 void finish(const Self& self, Status (Writer::*act)()) {
   Status status;
   {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
+    const ::steptape::detail::log::WaitCheck check(&mayWait);
     status = (self.p->*act)();
+  }
+  if (PyErr_Occurred() != nullptr) {
+    throw nb::python_error();
   }
   if (status.ok()) {
     report(self);
@@ -74,7 +95,7 @@ void reportProblems(nb::handle self, Writer* writer) {
        isForked ? std::vector<std::string>() : writer->problems().take()) {
     messages.append(toStr(message));
   }
-  self.attr("_report")(messages, isForked);
+  callMethod(self, "_report", messages, nb::bool_(isForked));
 }
 
 void bindWriter(nb::module_& module) {
@@ -88,18 +109,32 @@ void bindWriter(nb::module_& module) {
            [](Self self, std::int64_t step) {
              call(self, [&](SummaryWriter& run) { run.resume(step); });
            })
-      .def(
-          "_step_of", [](Self self, nb::handle step) { return stepOf(self.h, step); },
-          "step"_a.none())
+      .def("_tell", [](Self self) { report(self); })
       .def_prop_ro("_directory",
                    [](Writer& self) {
                      return nb::bytes(self.writer().logDir().data(), self.writer().logDir().size());
                    })
+      .def("_stats",
+           [](Writer& self) {
+             const WriterStats stats = self.writer().stats();
+             nb::dict counts;
+             counts["scalars"] = stats.scalars;
+             counts["values"] = stats.values;
+             counts["events"] = stats.events;
+             counts["bytes_written"] = stats.bytesWritten;
+             counts["files"] = stats.files;
+             counts["dropped_scalars"] = stats.droppedScalars;
+             counts["dropped_values"] = stats.droppedValues;
+             counts["retries"] = stats.retries;
+             counts["step_regressions"] = stats.stepRegressions;
+             return counts;
+           })
+      .def_prop_ro("_is_enabled", [](Writer& self) { return self.writer().isEnabled(); })
       .def_prop_rw("_is_ordered", &Writer::isOrdered, &Writer::setOrdered)
       .def("_export_scalars", [](Self self, const nb::bytes& path) {
         Status status;
         {
-          const nb::gil_scoped_release release;
+          const GilRelease release;
           status = self.p->writer().exportScalarsToJson(std::string(path.c_str(), path.size()));
         }
         if (!status.ok()) {

@@ -24,14 +24,14 @@ class Reporter {
 
   /// Called every few MiB, so that taking the GIL costs nothing.
   void report(std::uint64_t bytes) {
-    const nb::gil_scoped_acquire gil;
-    if (PyErr_CheckSignals() != 0) {
+    const GilAcquire gil;
+    if (enterPython([] { return PyErr_CheckSignals(); }) != 0) {
       throw nb::python_error();
     }
     const auto now = std::chrono::steady_clock::now();
     if (!progress_.is_none() && now >= next_) {
       next_ = now + kReportPeriod;
-      progress_(bytes);
+      callPython(progress_, nb::int_(bytes));
     }
   }
 
@@ -45,8 +45,8 @@ std::function<bool(const RunFiles& run)> wantsByName(nb::object wants) {
     return nullptr;
   }
   return [predicate = shareObject(std::move(wants))](const RunFiles& run) {
-    const nb::gil_scoped_acquire gil;
-    return nb::cast<bool>((*predicate)(toStr(run.name)));
+    const GilAcquire gil;
+    return nb::cast<bool>(callPython(*predicate, toStr(run.name)));
   };
 }
 
@@ -81,7 +81,7 @@ Log::Log(std::string path, RunReaderOptions options, nb::object wants)
 
 std::uint64_t Log::update(const nb::object& progress) {
   Reporter reporter(progress);
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   const std::unique_lock<std::shared_mutex> lock(mutex_);
   onProgress_ = [&reporter](std::uint64_t bytes) { reporter.report(bytes); };
   const std::uint64_t bytes = dir_.update();
@@ -90,7 +90,7 @@ std::uint64_t Log::update(const nb::object& progress) {
 }
 
 event::Value Log::value(const RunReader& run, const ValueLocation& location) const {
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   const std::shared_lock<std::shared_mutex> lock(mutex_);
   event::Value value;
   run.value(location, &value).throwIfError();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/got_expected.h"
+#include "gil.h"
 
 namespace steptape::python {
 namespace {
@@ -69,8 +70,19 @@ std::string nameOf(nb::dlpack::dtype dtype) {
 
 Tensor::Array Tensor::arrayOf(const char* what, nb::handle object) {
   Array array;
-  if (!nb::try_cast(object, array)) {
-    reject(what, nb::cast<std::string>(nb::str(nb::type_name(object.type()))),
+  nb::object exported = nb::borrow(object);
+  std::string because;
+  if (PyObject_CheckBuffer(object.ptr()) == 0 && nb::hasattr(object, "__dlpack__")) {
+    // That of torch and others is written in Python. nanobind would call it as well, but cannot let
+    // its thread sleep there.
+    try {
+      exported = callMethod(object, "__dlpack__");
+    } catch (const nb::python_error& error) {
+      because = ", whose __dlpack__() says: " + nb::cast<std::string>(nb::str(error.value()));
+    }
+  }
+  if (!because.empty() || !nb::try_cast(exported, array)) {
+    reject(what, nb::cast<std::string>(nb::str(nb::type_name(object.type()))) + because,
            "an array of numbers in main memory");
   }
   return array;

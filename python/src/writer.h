@@ -13,6 +13,8 @@
 #include "steptape/log/summary_writer.h"
 #include "steptape/metrics/distributed_writer.h"
 
+#include "gil.h"
+
 namespace steptape::python {
 
 namespace nb = nanobind;
@@ -50,21 +52,27 @@ class Writer {
   Writer(std::string logDir, std::shared_ptr<Communicator> communicator,
          DistributedWriterOptions options)
       : problems_(reportTo(&options.writer)),
-        job_(std::in_place, std::move(logDir), std::move(communicator), std::move(options)) {}
+        job_(std::make_unique<DistributedWriter>(std::move(logDir), std::move(communicator),
+                                                 std::move(options))) {}
   ~Writer() {
+    if (job_ != nullptr && isPythonEnding()) {
+      // Its ranks can no longer be reached, and threads that sleep now may hold its locks.
+      static_cast<void>(job_.release());
+      return;
+    }
     // The thread that writes may have to end first.
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     own_.reset();
     job_.reset();
   }
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  SummaryWriter& writer() { return job_.has_value() ? job_->localWriter() : *own_; }
+  SummaryWriter& writer() { return job_ != nullptr ? job_->localWriter() : *own_; }
   /// Returns null for the run of this process.
-  DistributedWriter* job() { return job_.has_value() ? &*job_ : nullptr; }
-  Status flush() { return job_.has_value() ? job_->flush() : own_->flush(); }
-  Status close() { return job_.has_value() ? job_->close() : own_->close(); }
+  DistributedWriter* job() { return job_.get(); }
+  Status flush() { return job_ != nullptr ? job_->flush() : own_->flush(); }
+  Status close() { return job_ != nullptr ? job_->close() : own_->close(); }
 
   Problems& problems() { return *problems_; }
   /// Whether a call has to be passed to Python: values from a device are on their way.
@@ -90,7 +98,7 @@ class Writer {
 
   std::shared_ptr<Problems> problems_;
   std::optional<SummaryWriter> own_;
-  std::optional<DistributedWriter> job_;
+  std::unique_ptr<DistributedWriter> job_;
   int forks_ = forks();
   bool isOrdered_ = false;
 };

@@ -6,6 +6,7 @@
 
 #include "steptape/log/summary_writer.h"
 
+#include "gil.h"
 #include "writer.h"
 
 namespace steptape::python {
@@ -23,7 +24,7 @@ inline void report(const Self& self) {
 template <typename Body>
 void call(const Self& self, const Body& body) {
   {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     body(self.p->writer());
   }
   report(self);

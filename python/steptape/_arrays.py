@@ -3,10 +3,17 @@
 
 from __future__ import annotations
 
+import decimal
+import numbers
 import sys
 from typing import Any, Callable, NamedTuple, Optional
 
 import numpy as np
+
+from . import _arguments
+
+# Of the standard library, beside int and float: fractions and decimals.
+NUMBERS = (numbers.Real, decimal.Decimal)
 
 
 class Arrival(NamedTuple):
@@ -29,16 +36,27 @@ def _is_a(value: Any, module: str, name: str) -> bool:
 
 def _of_torch(tensor: Any, what: str) -> Any:
     torch = sys.modules["torch"]
+    if tensor.device.type == "meta" or not _is_real(tensor):
+        raise _arguments.wrong(what, tensor, "a tensor with elements: not of the device meta, nor one of a trace or "
+                                             "a transformation such as torch.compile or vmap")
+    if tensor.is_nested:
+        raise _arguments.wrong(what, tensor, "a tensor that is not nested, such as one of unbind()")
     tensor = tensor.detach()
+    if hasattr(tensor, "full_tensor"):  # of torch.distributed.tensor
+        raise _arguments.wrong(what, tensor, "a tensor of this process, such as full_tensor() or to_local()")
     if tensor.is_sparse or tensor.layout is not torch.strided:
         tensor = tensor.to_dense()
     if tensor.is_quantized:
         tensor = tensor.dequantize()
     tensor = tensor.resolve_conj().resolve_neg()
+    if tensor.is_floating_point() and tensor.element_size() == 1:
+        tensor = tensor.to(torch.float32)  # float8
     if tensor.device.type == "cpu":
+        needed = 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride()))
+        held = tensor.untyped_storage().nbytes() // tensor.element_size() - tensor.storage_offset()
+        if tensor.numel() and needed > held:
+            raise _arguments.wrong(what, tensor, "a tensor whose memory has not been freed", ValueError)
         return tensor
-    if tensor.device.type == "meta":
-        raise TypeError(f"{what}: got a tensor on the device meta; expected one with elements")
     module = getattr(torch, tensor.device.type, None)
     if not hasattr(module, "Event"):
         return tensor.cpu()
@@ -52,7 +70,26 @@ def _of_torch(tensor: Any, what: str) -> Any:
     return Arrival(lambda: (copy, tensor)[0], event.query, event.synchronize)
 
 
-def _of_jax(array: Any) -> Any:
+def _is_real(tensor: Any) -> bool:
+    """Whether a tensor has memory of its own."""
+    torch = sys.modules["torch"]
+    fake = _class("torch._subclasses.fake_tensor", "FakeTensor")
+    if fake is not None and isinstance(tensor, fake):
+        return False
+    functorch = getattr(torch._C, "_functorch", None)
+    is_wrapped = getattr(functorch, "is_functorch_wrapped_tensor", None)
+    return is_wrapped is None or not is_wrapped(tensor)
+
+
+def _of_jax(array: Any, what: str) -> Any:
+    if isinstance(array, sys.modules["jax"].core.Tracer):
+        raise _arguments.wrong(what, array, "a value: inside of jit, grad and vmap only jax.debug.callback() has it")
+    if array.is_deleted():
+        raise _arguments.wrong(what, array, "an array that was neither deleted nor donated", ValueError)
+    if not array.is_fully_addressable:
+        raise _arguments.wrong(what, array, "an array of this process, such as one of addressable_shards", ValueError)
+    if array.dtype.kind != "V" and array.dtype.kind not in "biuf" or not hasattr(array.dtype, "itemsize"):
+        raise TypeError(f"{what}: got {type(array).__name__} of {array.dtype}; expected numbers")
     if array.is_ready():
         return _of_numpy(np.asarray(array))
     array.copy_to_host_async()
@@ -63,7 +100,10 @@ def _of_numpy(array: np.ndarray) -> np.ndarray:
     kind = array.dtype.kind
     if kind == "V" and array.dtype.names is None or array.dtype == np.longdouble:
         # bfloat16 and the smaller types of ml_dtypes; long double, which no event file holds.
-        return array.astype(np.float64 if kind == "f" else np.float32)
+        try:
+            return array.astype(np.float64 if kind == "f" else np.float32)
+        except (TypeError, ValueError):  # such as raw memory, numpy.void
+            return array
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
@@ -75,18 +115,26 @@ def arrive(value: Any, what: str) -> Any:
     if _is_a(value, "torch", "Tensor"):
         return _of_torch(value, what)
     if _is_a(value, "jax", "Array"):
-        return _of_jax(value)
+        return _of_jax(value, what)
     if isinstance(value, (list, tuple)) and any(_is_a(part, "torch", "Tensor") for part in value):
-        value = [_host(part, what) for part in value]
-    if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack_device__"):
+        value = [_of_torch_part(host(part, what)) for part in value]
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise _arguments.wrong(what, value, "an array without masked values, such as filled() or compressed()",
+                               ValueError)
+    if not isinstance(value, (np.ndarray, np.generic)) and hasattr(value, "__dlpack_device__"):
         device = int(value.__dlpack_device__()[0])
-        if device != 1:
-            raise TypeError(f"{what}: got {type(value).__name__} on a device; expected an array in main "
-                            "memory, or one of torch or JAX")
-        return value
-    array = _of_numpy(np.asarray(value))
+        if device not in (1, 3):  # main memory, also pinned
+            raise _arguments.wrong(what, value, "an array in main memory, or one of torch or JAX")
+        if not _is_a(value, "tensorflow", "Tensor"):
+            return value
+    try:
+        array = _of_numpy(np.asarray(value))
+    except ValueError:
+        if not isinstance(value, (list, tuple)):
+            raise
+        raise ValueError(f"{what}: got lists of different lengths; expected those of an array") from None
     if array.dtype.kind not in "biuf":
-        raise TypeError(f"{what}: got {type(value).__name__} of {array.dtype}; expected numbers")
+        raise TypeError(f"{what}: got {_arguments.got(value)} of type {array.dtype}; expected numbers")
     return array
 
 
@@ -95,7 +143,15 @@ def here(array: Any) -> Any:
     return array.array() if isinstance(array, Arrival) else array
 
 
-def _host(value: Any, what: str) -> Any:
+def _of_torch_part(tensor: Any) -> Any:
+    """A tensor as a part of an array of numpy, which has no bfloat16."""
+    if not _is_a(tensor, "torch", "Tensor"):
+        return tensor
+    return tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor
+
+
+def host(value: Any, what: str) -> Any:
+    """An array in main memory: waits for a device."""
     found = arrive(value, what)
     if isinstance(found, Arrival):
         found.wait()
@@ -115,11 +171,16 @@ def number(array: Any, what: str) -> float:
     return float(array.reshape(()).item())
 
 
-def scalar(value: Any, what: str) -> float:
+def numeral(value: Any, what: str, expected: str = "a number") -> Any:
+    """What arrive() takes for one number."""
+    if value is None or isinstance(value, (str, bytes, bytearray)):
+        raise _arguments.wrong(what, value, expected)
+    return _arguments.number(value, what) if isinstance(value, NUMBERS) else value
+
+
+def scalar(value: Any, what: str, expected: str = "a number") -> float:
     """A number that is needed now: waits for a device."""
-    if value is None or isinstance(value, (str, bytes)):
-        raise TypeError(f"{what}: got {value!r}; expected a number")
-    return number(_host(value, what), what)
+    return number(host(numeral(value, what, expected), what), what)
 
 
 def copied(array: Any) -> Any:

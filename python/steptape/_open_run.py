@@ -11,11 +11,13 @@ import threading
 import time
 import warnings
 import weakref
-from typing import Any, Callable, Optional, Sequence, Union
+from typing import Any, Callable, Optional, Sequence, TypeVar
 
-from . import _arrays, _core, _ranks
+from . import _arguments, _arrays, _core, _ranks
+from ._arguments import Path
 
-Path = Union[str, "os.PathLike[str]"]
+
+_Self = TypeVar("_Self", bound="OpenRun")
 
 
 class WriterWarning(UserWarning):
@@ -33,29 +35,41 @@ def _warn(message: str) -> None:
 class OpenRun(_core.Writer):
     """What SummaryWriter is made of, besides its calls: opening, flushing, closing, and what a device copies."""
 
+    _pid = 0  # as long as there is no run, so that _end() works after any failure
+
     def __init__(self, log_dir: Optional[Path] = None, comment: str = "", purge_step: Optional[int] = None,
                  max_queue: int = 10, flush_secs: float = 120, filename_suffix: str = "", *,
                  enabled: bool = True, ranks: str = "root", shared: bool = False, reduce: Any = None) -> None:
-        if ranks not in ("root", "each", "all"):
-            raise ValueError(f"SummaryWriter: ranks: got {ranks!r}; expected 'root', 'each' or 'all'")
-        if not flush_secs > 0:
-            raise ValueError(f"SummaryWriter: flush_secs: got {flush_secs!r}; expected a number above 0")
-        directory = os.fspath(log_dir) if log_dir else ""
+        if not isinstance(ranks, str) or ranks not in ("root", "each", "all"):
+            raise _arguments.wrong("SummaryWriter: ranks", ranks, "'root', 'each' or 'all'",
+                                   ValueError if isinstance(ranks, str) else TypeError)
+        period = min(1.0, _arguments.positive(flush_secs, "SummaryWriter: flush_secs"))
+        resumed = None if purge_step is None else _arguments.integer(purge_step, "SummaryWriter: purge_step")
+        suffix = _arguments.optional_text(filename_suffix, "SummaryWriter: filename_suffix")
+        if "/" in suffix or "\0" in suffix:
+            raise _arguments.wrong("SummaryWriter: filename_suffix", suffix, "the end of a file's name", ValueError)
+        note = _arguments.optional_text(comment, "SummaryWriter: comment")
+        is_enabled = _arguments.flag(enabled, "SummaryWriter: enabled")
+        is_shared = _arguments.flag(shared, "SummaryWriter: shared")
+        directory = "" if log_dir is None else _arguments.path(log_dir, "SummaryWriter: log_dir")
         if "://" in directory:
             raise ValueError(f"SummaryWriter: log_dir: got {directory!r}; expected a directory: mount the store, or "
                              "copy the run, to which files are only appended")
-        # Set before the run exists, so that _end() works after any failure.
-        self._pid = 0
+        if self._pid:
+            raise RuntimeError("SummaryWriter: got a second call of __init__() for one writer; expected one")
         self._in_flight: collections.deque[tuple[str, list[Any], Callable[..., None]]] = collections.deque()
         self._lock = threading.RLock()
-        if reduce is None:
-            self._open_own(directory, comment, purge_step, flush_secs, filename_suffix, enabled, ranks, shared)
+        # A later os.chdir() must not move the run.
+        self._base = "" if os.path.isabs(directory) else os.path.join(os.getcwd(), "")
+        directory = directory and self._base + directory
+        if reduce is None or reduce is False:
+            self._open_own(directory, note, resumed, period, suffix, is_enabled, ranks, is_shared)
         elif ranks == "all" or shared or not directory:
             raise ValueError("SummaryWriter: reduce: got ranks='all', shared=True or no log_dir with it; expected "
                              "the directory of the job, and ranks='root' or 'each'")
         else:
-            super().__init__(os.fsencode(directory), _ranks.ranks_of(reduce), ranks == "each", purge_step,
-                             min(1.0, flush_secs), filename_suffix, enabled)
+            super().__init__(os.fsencode(directory), _ranks.ranks_of(reduce), ranks == "each", resumed,
+                             period, suffix, is_enabled)
         self._pid = os.getpid()
         self.purge_step = purge_step
         self.max_queue = max_queue
@@ -63,26 +77,29 @@ class OpenRun(_core.Writer):
         self.filename_suffix = filename_suffix
         _open.add(self)
 
-    def _open_own(self, directory: str, comment: str, purge_step: Optional[int], flush_secs: float,
-                  filename_suffix: str, enabled: bool, ranks: str, shared: bool) -> None:
+    def _open_own(self, directory: str, comment: str, purge_step: Optional[int], period: float,
+                  suffix: str, enabled: bool, ranks: str, shared: bool) -> None:
         rank, size = (0, 1) if ranks == "all" else _core.launch()
         if ranks == "each" and size > 1:
             if not directory:
                 raise ValueError("SummaryWriter: log_dir: got None with ranks='each'; expected the directory "
                                  "of the job, the same on all ranks")
             directory = os.path.join(directory, _core.rank_run_name(rank))
-        super().__init__(os.fsencode(directory), comment, purge_step, min(1.0, flush_secs), filename_suffix,
+        super().__init__(os.fsencode(self._base), os.fsencode(directory), comment, purge_step, period, suffix,
                          enabled and (ranks != "root" or rank == 0), shared)
 
     @property
     def log_dir(self) -> str:
-        """The directory of the run."""
-        return os.fsdecode(self._directory)
+        """The directory of the run, as it was given."""
+        return self._absolute()[len(self._base):]
 
     def get_logdir(self) -> str:
         """Returns the directory of the run."""
         return self.log_dir
 
+    def _absolute(self) -> str:
+        """The directory of the run, wherever the program is now."""
+        return os.fsdecode(self._directory)
 
     def add_reduced(self, tag: str, scalar_value: Any, global_step: Optional[int] = None,
                     walltime: Optional[float] = None, *, weight: float = 1, min: bool = False, max: bool = False,
@@ -103,9 +120,17 @@ class OpenRun(_core.Writer):
 
         All ranks must pass the same arguments, except value and weight.
         """
-        self._add_reduced(tag, _arrays.scalar(scalar_value, "add_reduced: scalar_value"),
-                          self._step_of(global_step), walltime, float(weight), min, max, std, sum, argmax_rank,
-                          [float(p) for p in percentiles], histogram, band)
+        flags = {name: _arguments.flag(value, f"add_reduced: {name}") for name, value in {
+            "min": min, "max": max, "std": std, "sum": sum, "argmax_rank": argmax_rank, "histogram": histogram,
+            "band": band}.items()}
+        step = self._begin("add_reduced", global_step)
+        self._add_reduced(_arguments.text(tag, "add_reduced: tag"),
+                          _arrays.scalar(scalar_value, "add_reduced: scalar_value"), step,
+                          _arguments.wall_time(walltime, "add_reduced"),
+                          _arguments.number(weight, "add_reduced: weight"), flags["min"], flags["max"],
+                          flags["std"], flags["sum"], flags["argmax_rank"],
+                          _arguments.numbers(percentiles, "add_reduced: percentiles"), flags["histogram"],
+                          flags["band"])
 
     def reduce(self, global_step: Optional[int] = None) -> None:
         """Averages the values that all ranks have queued for a step; rank 0 writes the means.
@@ -113,18 +138,23 @@ class OpenRun(_core.Writer):
         One collective: every rank calls it, in the same order. Raises RuntimeError on all ranks if they
         disagree on tags or step, naming rank, host, tag and step; TimeoutError if a rank does not arrive.
         """
-        self._reduce(self._step_of(global_step))
+        self._reduce(self._begin("reduce", global_step))
 
     def resume(self, global_step: int) -> None:
         """Resumes the run at a step, such as from a checkpoint: TensorBoard discards points at or after it."""
-        self._arrived(wait=True)
-        self._resume(self._step_of(global_step))
+        if global_step is None:
+            raise _arguments.wrong("resume: global_step", None, "an integer")
+        step = self._begin("resume", global_step)
+        if self._is_ours():
+            self._arrived(wait=True)
+            self._resume(step)
 
     def flush(self) -> None:
         """Waits until the operating system has accepted the data of all earlier calls.
 
         Raises OSError if data could not be written; it is kept and retried.
         """
+        self._begin("flush")
         if self._is_ours():
             self._arrived(wait=True)
             self._flush()
@@ -138,32 +168,60 @@ class OpenRun(_core.Writer):
             self._arrived(wait=True)
             self._close()
 
-    def __enter__(self):
+    def stats(self) -> dict[str, int]:
+        """Returns what this process has written of the run so far, and what it had to drop.
+
+        scalars, values: points that were encoded. events, bytes_written, files: what the files got.
+        dropped_scalars, dropped_values: points that were lost to a disk too slow or too full. retries: writes that
+        were tried again. step_regressions: values with a smaller step than the value before of their tag.
+        """
+        self._begin("stats")
+        return dict(self._stats())
+
+    def __enter__(self: _Self) -> _Self:
         return self
 
-    def __exit__(self, kind, error, trace) -> None:
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         if kind is None:
             self.close()
-        else:
-            self._end()  # The exception of the program is the one to see.
+            return
+        try:
+            self.close()
+        except Exception as problem:  # pylint: disable=broad-except
+            _warn(str(problem))  # The exception of the program is the one to see.
 
     def __del__(self) -> None:
         self._end()
 
-    def __reduce_ex__(self, protocol):
+    def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError("SummaryWriter: got a request to copy or pickle it; expected each process to open a "
                         "writer of its own, such as with ranks='each' or another log_dir")
 
+    def _begin(self, call: str, step: Any = None) -> int:
+        """What each call does first. Returns the step."""
+        if not self._pid:
+            raise RuntimeError(f"{call}: got a writer without a run; expected SummaryWriter.__init__() to have been "
+                               "called, and not to have raised")
+        return 0 if step is None else self._step(step)
+
     def _is_ours(self) -> bool:
         """Whether this process opened the run; else it was made by fork() since, and logs nothing."""
-        return getattr(self, "_pid", 0) == os.getpid()
+        return self._pid == os.getpid()
 
     def _end(self) -> None:
         """Closes the run where nobody can catch an exception."""
-        try:
-            self.close()
-        except Exception as error:  # pylint: disable=broad-except
-            _warn(str(error))
+        if not self._is_ours():
+            return
+        # A thread that Python has stopped may hold the lock. What was in flight was written at exit.
+        waits = [] if sys.is_finalizing() else [lambda: self._arrived(wait=True)]
+        for act in [*waits, self._close]:
+            try:
+                act()
+            except KeyboardInterrupt:
+                _warn(f"{self.log_dir}: got Ctrl-C while the run was closed; what the disk has not accepted is brought "
+                      "to the file by 'steptape recover', or by the next writer of the run")
+            except Exception as error:  # pylint: disable=broad-except
+                _warn(str(error))
 
     def _report(self, messages: list[str], is_forked: bool) -> None:
         """Called by the core, in the thread of a call."""
@@ -175,18 +233,16 @@ class OpenRun(_core.Writer):
 
     def _step(self, step: Any) -> int:
         """Called by the core for a step that is no int."""
-        try:
-            return step.__index__()
-        except (AttributeError, TypeError):
-            pass
-        if not float(step).is_integer():
-            raise ValueError(f"global_step: got {step!r}; expected an integer")
-        return int(step)
+        return _arguments.integer(step, "global_step")
 
-    def _log(self, tag: str, write: Callable[..., None], walltime: Optional[float],
-             *given: tuple[Any, str]) -> None:
+    def _log(self, call: str, tag: str, write: Callable[..., None], walltime: Any, **given: Any) -> None:
         """Calls write(walltime, arrays …), now or once all arrays have arrived from their devices."""
-        arrays = [_arrays.arrive(value, what) for value, what in given]
+        _arguments.text(tag, f"{call}: tag")
+        walltime = _arguments.wall_time(walltime, call)
+        if not self._is_ours():
+            self._tell()
+            return
+        arrays = [_arrays.arrive(value, f"{call}: {name}") for name, value in given.items()]
         if not self._in_flight and not any(isinstance(array, _arrays.Arrival) for array in arrays):
             write(walltime, *arrays)
             return
@@ -225,18 +281,21 @@ class OpenRun(_core.Writer):
                           double_precision: Any, name: Optional[str], description: Optional[str]) -> None:
         """Called by the core for what add_scalar() of the core does not do itself."""
         what = "add_scalar: scalar_value"
-        if value is None or isinstance(value, (str, bytes)):
-            raise TypeError(f"{what}: got {value!r}; expected a number")
-        at_step = self._step_of(step)
+        at_step = self._begin("add_scalar", step)
+        name = _arguments.optional_text(name, "add_scalar: display_name")
+        description = _arguments.optional_text(description, "add_scalar: summary_description")
+        is_double = double_precision is not None and _arguments.flag(double_precision, "add_scalar: double_precision")
+        is_new = new_style is not None and _arguments.flag(new_style, "add_scalar: new_style") or is_double
+        value = _arrays.numeral(value, what)
 
         def write(at: Optional[float], array: Any) -> None:
             number = _arrays.number(array, what)
-            if new_style or double_precision:
-                self._add_tensor_scalar(tag, number, at_step, at, bool(double_precision))
+            if is_new:
+                self._add_tensor_scalar(tag, number, at_step, at, is_double)
             else:
-                self._add_named_scalar(tag, number, at_step, at, name or "", description or "")
+                self._add_named_scalar(tag, number, at_step, at, name, description)
 
-        self._log(tag, write, walltime, (value, what))
+        self._log("add_scalar", tag, write, walltime, scalar_value=value)
 
 
 _open: weakref.WeakSet[OpenRun] = weakref.WeakSet()

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from . import _arguments
 from ._optional import require
 
 
@@ -31,6 +32,8 @@ def pillow_pixels(image: Any) -> tuple[np.ndarray, str]:
 def figure_pixels(figure: Any, close: bool) -> np.ndarray:
     """Draws a figure of matplotlib. Returns (height, width, 4) of uint8."""
     agg = require("matplotlib.backends.backend_agg", "matplotlib", "add_figure")
+    if not isinstance(figure, require("matplotlib.figure", "matplotlib", "add_figure").Figure):
+        raise _arguments.wrong("add_figure: figure", figure, "a figure of matplotlib, or a list of them")
     canvas = agg.FigureCanvasAgg(figure)
     canvas.draw()
     pixels = np.array(canvas.buffer_rgba())

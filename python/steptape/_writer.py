@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
 
-from . import _arrays, _graphs, _pictures
-from ._open_run import OpenRun, Path
+from . import _arguments, _arrays, _graphs, _pictures
+from ._arguments import Path
+from ._open_run import OpenRun
 
 
 class SummaryWriter(OpenRun):
@@ -57,22 +57,25 @@ class SummaryWriter(OpenRun):
 
         Curve `name` becomes the curve main_tag of the run <log_dir>/<main_tag>/<name>, as in tensorboardX.
         """
-        step = self._step_of(global_step)
-        names = list(tag_scalar_dict)
-        what = "add_scalars: tag_scalar_dict"
+        step = self._begin("add_scalars", global_step)
+        _arguments.text(main_tag, "add_scalars: main_tag")
+        values = _arguments.mapping(tag_scalar_dict, "add_scalars: tag_scalar_dict")
+        what = {name: f"tag_scalar_dict: {name}" for name in values}
 
-        def write(time: Optional[float], *values: Any) -> None:
-            numbers = [_arrays.number(value, what) for value in values]
-            self._add_scalars(main_tag, list(zip(names, numbers)), step, time)
+        def write(time: Optional[float], *arrays: Any) -> None:
+            numbers = [_arrays.number(array, f"add_scalars: {what[name]}") for name, array in zip(values, arrays)]
+            self._add_scalars(main_tag, list(zip(values, numbers)), step, time)
 
-        self._log(main_tag, write, walltime, *((value, what) for value in tag_scalar_dict.values()))
+        self._log("add_scalars", main_tag, write, walltime,
+                  **{what[name]: _arrays.numeral(value, f"add_scalars: {what[name]}")
+                     for name, value in values.items()})
 
     def add_tensor(self, tag: str, tensor: Any, global_step: Optional[int] = None,
                    walltime: Optional[float] = None) -> None:
         """Records an array unchanged. No page of TensorBoard shows it; steptape.read() does."""
-        step = self._step_of(global_step)
-        self._log(tag, lambda time, array: self._add_tensor(tag, array, step, time), walltime,
-                  (tensor, "add_tensor: tensor"))
+        step = self._begin("add_tensor", global_step)
+        self._log("add_tensor", tag, lambda time, array: self._add_tensor(tag, array, step, time), walltime,
+                  tensor=tensor)
 
     def add_histogram(self, tag: str, values: Any, global_step: Optional[int] = None,
                       bins: Union[str, int, Sequence[float]] = "tensorflow", walltime: Optional[float] = None,
@@ -84,18 +87,25 @@ class SummaryWriter(OpenRun):
 
         NaN and infinities are not counted; a warning reports how many there are, once for each tag.
         """
-        step = self._step_of(global_step)
-        edges = bins if isinstance(bins, (str, int)) else [float(edge) for edge in bins]
-        self._log(tag, lambda time, array: self._add_histogram(tag, array, step, edges, time, max_bins or 0),
-                  walltime, (values, "add_histogram: values"))
+        step = self._begin("add_histogram", global_step)
+        edges = _edges(bins)
+        most = 0 if max_bins is None else _arguments.integer(max_bins, "add_histogram: max_bins", 0, 2**31 - 1)
+        self._log("add_histogram", tag,
+                  lambda time, array: self._add_histogram(tag, array, step, edges, time, most), walltime,
+                  values=values)
 
     def add_histogram_raw(self, tag: str, min: float, max: float, num: float, sum: float, sum_squares: float,
                           bucket_limits: Sequence[float], bucket_counts: Sequence[float],
                           global_step: Optional[int] = None, walltime: Optional[float] = None) -> None:
         """Records a histogram that the caller has counted. bucket_limits are the right edges."""
-        self._add_histogram_raw(tag, float(min), float(max), float(num), float(sum), float(sum_squares),
-                                [float(limit) for limit in bucket_limits],
-                                [float(count) for count in bucket_counts], self._step_of(global_step), walltime)
+        step = self._begin("add_histogram_raw", global_step)
+        what = "add_histogram_raw"
+        numbers = [_arguments.number(value, f"{what}: {name}") for name, value in (
+            ("min", min), ("max", max), ("num", num), ("sum", sum), ("sum_squares", sum_squares))]
+        self._add_histogram_raw(_arguments.text(tag, f"{what}: tag"), *numbers,
+                                _arguments.numbers(bucket_limits, f"{what}: bucket_limits"),
+                                _arguments.numbers(bucket_counts, f"{what}: bucket_counts"), step,
+                                _arguments.wall_time(walltime, what))
 
     def add_image(self, tag: str, img_tensor: Any, global_step: Optional[int] = None,
                   walltime: Optional[float] = None, dataformats: str = "CHW") -> None:
@@ -106,30 +116,36 @@ class SummaryWriter(OpenRun):
 
         uint8 is 0 to 255, floating point 0 to 1. Other integers raise ValueError: they have no scale.
         """
+        step = self._begin("add_image", global_step)
         if _pictures.is_pillow(img_tensor):
             img_tensor, dataformats = _pictures.pillow_pixels(img_tensor)
-        add = self._add_images if "N" in dataformats.upper() else self._add_image
-        step = self._step_of(global_step)
-        self._log(tag, lambda time, pixels: add(tag, pixels, step, time, dataformats.upper()), walltime,
-                  (img_tensor, "add_image: img_tensor"))
+        order = _arguments.dimensions(dataformats, "add_image: dataformats", "'CHW', 'HWC', 'HW' and so on")
+        add = self._add_images if "N" in order else self._add_image
+        self._log("add_image", tag, lambda time, pixels: add(tag, pixels, step, time, order), walltime,
+                  img_tensor=img_tensor)
 
     def add_images(self, tag: str, img_tensor: Any, global_step: Optional[int] = None,
                    walltime: Optional[float] = None, dataformats: str = "NCHW") -> None:
         """Records a batch of images as one grid of up to 8 columns; see add_image()."""
-        step = self._step_of(global_step)
-        self._log(tag, lambda time, pixels: self._add_images(tag, pixels, step, time, dataformats.upper()),
-                  walltime, (img_tensor, "add_images: img_tensor"))
+        step = self._begin("add_images", global_step)
+        order = _arguments.dimensions(dataformats, "add_images: dataformats", "'NCHW', 'NHWC' and so on")
+        self._log("add_images", tag, lambda time, pixels: self._add_images(tag, pixels, step, time, order),
+                  walltime, img_tensor=img_tensor)
 
     def add_image_with_boxes(self, tag: str, img_tensor: Any, box_tensor: Any,
                              global_step: Optional[int] = None, walltime: Optional[float] = None,
                              rescale: float = 1, dataformats: str = "CHW",
                              labels: Optional[Sequence[str]] = None) -> None:
         """Records an image with boxes, one row of left, top, right and bottom for each, and their labels."""
-        step = self._step_of(global_step)
-        names = [labels] if isinstance(labels, str) else list(labels or [])
-        self._log(tag, lambda time, pixels, boxes: self._add_image_with_boxes(
-            tag, pixels, boxes, step, time, rescale, dataformats.upper(), names), walltime,
-            (img_tensor, "add_image_with_boxes: img_tensor"), (box_tensor, "add_image_with_boxes: box_tensor"))
+        what = "add_image_with_boxes"
+        step = self._begin(what, global_step)
+        names = ([] if labels is None else [_arguments.text(labels, f"{what}: labels")] if isinstance(labels, str)
+                 else _arguments.texts(labels, f"{what}: labels"))
+        scale = _arguments.number(rescale, f"{what}: rescale")
+        order = _arguments.dimensions(dataformats, f"{what}: dataformats", "'CHW', 'HWC', 'HW' and so on")
+        self._log(what, tag, lambda time, pixels, boxes: self._add_image_with_boxes(
+            tag, pixels, boxes, step, time, scale, order, names), walltime,
+            img_tensor=img_tensor, box_tensor=box_tensor)
 
     def add_figure(self, tag: str, figure: Any, global_step: Optional[int] = None, close: bool = True,
                    walltime: Optional[float] = None) -> None:
@@ -137,17 +153,22 @@ class SummaryWriter(OpenRun):
 
         close: whether the figure is closed afterwards.
         """
-        step = self._step_of(global_step)
+        step = self._begin("add_figure", global_step)
+        _arguments.text(tag, "add_figure: tag")
+        time = _arguments.wall_time(walltime, "add_figure")
         figures = list(figure) if isinstance(figure, (list, tuple)) else [figure]
-        pictures = [_pictures.figure_pixels(one, close) for one in figures]
-        self._add_image_list(tag, pictures, step, walltime, "HWC")
+        is_closed = _arguments.flag(close, "add_figure: close")
+        pictures = [_pictures.figure_pixels(one, is_closed) for one in figures]
+        self._add_image_list(tag, pictures, step, time, "HWC")
 
     def add_video(self, tag: str, vid_tensor: Any, global_step: Optional[int] = None, fps: float = 4,
                   walltime: Optional[float] = None, dataformats: str = "NTCHW") -> None:
         """Records videos of shape (N, T, C, H, W), which TensorBoard plays as an image. Units: add_image()."""
-        step = self._step_of(global_step)
-        self._log(tag, lambda time, frames: self._add_video(tag, frames, step, fps, time, dataformats.upper()),
-                  walltime, (vid_tensor, "add_video: vid_tensor"))
+        step = self._begin("add_video", global_step)
+        rate = _arguments.number(fps, "add_video: fps")
+        order = _arguments.dimensions(dataformats, "add_video: dataformats", "'NTCHW', 'NTHWC' and so on")
+        self._log("add_video", tag, lambda time, frames: self._add_video(tag, frames, step, rate, time, order),
+                  walltime, vid_tensor=vid_tensor)
 
     def add_audio(self, tag: str, snd_tensor: Any, global_step: Optional[int] = None, sample_rate: int = 44100,
                   walltime: Optional[float] = None, dataformats: Optional[str] = None) -> None:
@@ -158,31 +179,32 @@ class SummaryWriter(OpenRun):
 
         Floating point is -1 to 1; int16, int32 and uint8 use their range.
         """
-        step = self._step_of(global_step)
+        step = self._begin("add_audio", global_step)
+        rate = _arguments.integer(sample_rate, "add_audio: sample_rate")
+        given = ("" if dataformats is None else
+                 _arguments.dimensions(dataformats, "add_audio: dataformats", "'LC' or 'CL'"))
 
         def write(time: Optional[float], samples: Any) -> None:
             shape = tuple(samples.shape)
-            order = dataformats.upper() if dataformats else "CL" if len(shape) == 2 and shape[0] == 1 else "LC"
-            if not dataformats and order == "LC" and len(shape) == 2 and shape[1] > shape[0]:
+            order = given or ("CL" if len(shape) == 2 and shape[0] == 1 else "LC")
+            if not given and order == "LC" and len(shape) == 2 and shape[1] > shape[0]:
                 raise ValueError(f"add_audio: snd_tensor: got shape {shape}; expected (frames, channels), or "
                                  "dataformats='CL'")
-            self._add_audio(tag, samples, step, sample_rate, time, order)
+            self._add_audio(tag, samples, step, rate, time, order)
 
-        self._log(tag, write, walltime, (snd_tensor, "add_audio: snd_tensor"))
+        self._log("add_audio", tag, write, walltime, snd_tensor=snd_tensor)
 
     def add_text(self, tag: str, text_string: Union[str, Sequence[str], Sequence[Sequence[str]]],
                  global_step: Optional[int] = None, walltime: Optional[float] = None) -> None:
         """Records a text, which TensorBoard shows as Markdown; a list is a column, a list of lists a table."""
-        text = text_string
-        if not isinstance(text, (str, list, tuple)):
-            raise TypeError(f"add_text: text_string: got {type(text).__name__}; expected a str, or a list of them")
-        if not isinstance(text, str):
-            text = [row if isinstance(row, str) else list(row) for row in text]
-        self._add_text(tag, text, self._step_of(global_step), walltime)
+        step = self._begin("add_text", global_step)
+        self._add_text(_arguments.text(tag, "add_text: tag"), _table(text_string), step,
+                       _arguments.wall_time(walltime, "add_text"))
 
     def add_onnx_graph(self, prototxt: Path) -> None:
         """Records the graph of an ONNX file."""
-        self._add_onnx_graph(os.fsencode(prototxt))
+        self._begin("add_onnx_graph")
+        self._add_onnx_graph(os.fsencode(_arguments.path(prototxt, "add_onnx_graph: prototxt")))
 
     def add_graph(self, model: Any, input_to_model: Any = None, verbose: bool = False,
                   use_strict_trace: bool = True) -> None:
@@ -190,7 +212,8 @@ class SummaryWriter(OpenRun):
 
         use_strict_trace is ignored. Raises what torch.onnx.export() raises if it cannot export the model.
         """
-        _graphs.export(model, input_to_model, verbose, self.add_onnx_graph)
+        self._begin("add_graph")
+        _graphs.export(model, input_to_model, verbose, self._add_onnx_graph)
 
     def add_embedding(self, mat: Any, metadata: Optional[Sequence[Any]] = None, label_img: Any = None,
                       global_step: Optional[int] = None, tag: str = "default",
@@ -200,24 +223,25 @@ class SummaryWriter(OpenRun):
         metadata: a label for each point, or a row of them with titles in metadata_header.
         label_img: a picture for each point, (N, C, H, W).
         """
-        step = self._step_of(global_step)
-        rows = [[str(cell) for cell in row] if isinstance(row, (list, tuple)) else [str(row)]
-                for row in (metadata if metadata is not None else [])]
-        given = [(mat, "add_embedding: mat")]
-        if label_img is not None:
-            given.append((label_img, "add_embedding: label_img"))
-        self._log(tag, lambda time, matrix, images=None: self._add_embedding(
-            matrix, rows, list(metadata_header or []), images, step, tag), None, *given)
+        what = "add_embedding"
+        step = self._begin(what, global_step)
+        labels = ([] if metadata is None else
+                  _arguments.sequence(metadata, f"{what}: metadata", "a list with a label for each point"))
+        rows = [[_arguments.cell(cell) for cell in row] if isinstance(row, (list, tuple)) else [_arguments.cell(row)]
+                for row in labels]
+        header = [] if metadata_header is None else _arguments.texts(metadata_header, f"{what}: metadata_header")
+        given = {"mat": mat, **({} if label_img is None else {"label_img": label_img})}
+        self._log(what, tag, lambda time, matrix, images=None: self._add_embedding(
+            matrix, rows, header, images, step, tag), None, **given)
 
     def add_pr_curve(self, tag: str, labels: Any, predictions: Any, global_step: Optional[int] = None,
                      num_thresholds: int = 127, weights: Any = None, walltime: Optional[float] = None) -> None:
         """Records a precision-recall curve of labels, 0 or 1, and predictions from 0 to 1."""
-        step = self._step_of(global_step)
-        given = [(labels, "add_pr_curve: labels"), (predictions, "add_pr_curve: predictions")]
-        if weights is not None:
-            given.append((weights, "add_pr_curve: weights"))
-        self._log(tag, lambda time, truth, scores, weight=None: self._add_pr_curve(
-            tag, truth, scores, step, num_thresholds, weight, time), walltime, *given)
+        step = self._begin("add_pr_curve", global_step)
+        count = _arguments.integer(num_thresholds, "add_pr_curve: num_thresholds")
+        given = {"labels": labels, "predictions": predictions, **({} if weights is None else {"weights": weights})}
+        self._log("add_pr_curve", tag, lambda time, truth, scores, weight=None: self._add_pr_curve(
+            tag, truth, scores, step, count, weight, time), walltime, **given)
 
     def add_pr_curve_raw(self, tag: str, true_positive_counts: Any, false_positive_counts: Any,
                          true_negative_counts: Any, false_negative_counts: Any, precision: Any, recall: Any,
@@ -225,15 +249,19 @@ class SummaryWriter(OpenRun):
                          walltime: Optional[float] = None) -> None:
         """Records a precision-recall curve that the caller has counted. The last parameters but walltime are
         ignored."""
-        rows = [[float(count) for count in counts]
-                for counts in (true_positive_counts, false_positive_counts, true_negative_counts,
-                               false_negative_counts, precision, recall)]
-        self._add_pr_curve_raw(tag, rows, self._step_of(global_step), walltime)
+        what = "add_pr_curve_raw"
+        step = self._begin(what, global_step)
+        rows = [_arguments.numbers(_arrays.host(counts, f"{what}: {name}"), f"{what}: {name}") for name, counts in (
+            ("true_positive_counts", true_positive_counts), ("false_positive_counts", false_positive_counts),
+            ("true_negative_counts", true_negative_counts), ("false_negative_counts", false_negative_counts),
+            ("precision", precision), ("recall", recall))]
+        self._add_pr_curve_raw(_arguments.text(tag, f"{what}: tag"), rows, step,
+                               _arguments.wall_time(walltime, what))
 
     def add_custom_scalars_multilinechart(self, tags: Sequence[str], category: str = "default",
                                           title: str = "untitled") -> None:
         """Adds a chart of several curves to the custom-scalars page. tags are regular expressions."""
-        self._add_custom_scalars([(category, [(title, False, list(tags))])])
+        self.add_custom_scalars({category: {title: ["Multiline", tags]}})
 
     def add_custom_scalars_marginchart(self, tags: Sequence[str], category: str = "default",
                                        title: str = "untitled") -> None:
@@ -246,19 +274,12 @@ class SummaryWriter(OpenRun):
             writer.add_custom_scalars({"loss": {"both": ["Multiline", ["loss/train", "loss/test"]],
                                                 "band": ["Margin", ["loss", "loss/min", "loss/max"]]}})
         """
-        categories = []
-        for category, charts in layout.items():
-            found = []
-            for title, (kind, tags) in charts.items():
-                if kind not in ("Multiline", "Margin"):
-                    raise ValueError(f"add_custom_scalars: {category}: {title}: got {kind!r}; expected 'Multiline' "
-                                     "or 'Margin'")
-                if kind == "Margin" and len(tags) != 3:
-                    raise ValueError(f"add_custom_scalars: {category}: {title}: got {len(tags)} tags; expected "
-                                     "value, lower and upper bound")
-                found.append((title, kind == "Margin", list(tags)))
-            categories.append((category, found))
-        self._add_custom_scalars(categories)
+        self._begin("add_custom_scalars")
+        what = "add_custom_scalars: layout"
+        self._add_custom_scalars([
+            (category, [_chart(f"{what}: {category}: {title}", title, chart)
+                        for title, chart in _arguments.mapping(charts, f"{what}: {category}").items()])
+            for category, charts in _arguments.mapping(layout, what).items()])
 
     def add_mesh(self, tag: str, vertices: Any, colors: Any = None, faces: Any = None,
                  config_dict: Optional[Mapping[str, Any]] = None, global_step: Optional[int] = None,
@@ -267,13 +288,13 @@ class SummaryWriter(OpenRun):
 
         config_dict: settings of THREE.js, under "camera", "lights" and "material".
         """
-        step = self._step_of(global_step)
-        config = json.dumps(config_dict) if config_dict else ""
-        given = [(vertices, "add_mesh: vertices")]
+        step = self._begin("add_mesh", global_step)
+        config = _arguments.json_text(config_dict, "add_mesh: config_dict") if config_dict is not None else ""
+        given = {"vertices": vertices}
         if colors is not None:
-            given.append((colors, "add_mesh: colors"))
+            given["colors"] = colors
         if faces is not None:
-            given.append((faces, "add_mesh: faces"))
+            given["faces"] = faces
 
         def write(time: Optional[float], points: Any, *others: Any) -> None:
             parts = iter(others)
@@ -281,7 +302,7 @@ class SummaryWriter(OpenRun):
             triangles = next(parts) if faces is not None else None
             self._add_mesh(tag, points, paint, triangles, config, step, time)
 
-        self._log(tag, write, walltime, *given)
+        self._log("add_mesh", tag, write, walltime, **given)
 
     def add_hparams(self, hparam_dict: Mapping[str, Any], metric_dict: Mapping[str, Any],
                     hparam_domain_discrete: Optional[Mapping[str, Sequence[Any]]] = None,
@@ -295,35 +316,91 @@ class SummaryWriter(OpenRun):
         run_name: a run below this one that gets them; None: this one.
         global_step: the step of the results; None: the last step of each tag.
         """
-        if run_name:
-            with type(self)(os.path.join(self.log_dir, run_name), ranks="all") as below:
-                below.add_hparams(hparam_dict, metric_dict, hparam_domain_discrete, None, global_step)
-            return
-        hparams = [(name, _hparam(name, value)) for name, value in hparam_dict.items() if value is not None]
-        metrics = [(tag, _arrays.scalar(value, "add_hparams: metric_dict")) for tag, value in metric_dict.items()]
-        domains = [(name, [_hparam(name, value) for value in values])
-                   for name, values in (hparam_domain_discrete or {}).items()]
+        step = self._begin("add_hparams", global_step)
+        what = "add_hparams: hparam_dict"
+        given = _arguments.mapping(hparam_dict, what)
+        hparams = [(name, _hparam(f"{what}: {name}", value)) for name, value in given.items() if value is not None]
+        what = "add_hparams: metric_dict"
+        metrics = [(tag, _arrays.scalar(value, f"{what}: {tag}"))
+                   for tag, value in _arguments.mapping(metric_dict, what).items()]
+        what = "add_hparams: hparam_domain_discrete"
+        domains = [(name, [_hparam(f"{what}: {name}", value) for value in _arguments.sequence(
+            values, f"{what}: {name}", "a list")])
+                   for name, values in _arguments.mapping(hparam_domain_discrete or {}, what).items()]
         for name, _ in domains:
-            if name not in hparam_dict:
-                raise ValueError(f"add_hparams: hparam_domain_discrete: got {name!r}; expected a name of hparam_dict")
-        if global_step is not None:
-            for tag, value in metrics:
-                self.add_scalar(tag, value, global_step)
+            if name not in given:
+                raise ValueError(f"{what}: got {name!r}; expected a name of hparam_dict")
+        if run_name is not None:
+            below = self._run_below(_arguments.text(run_name, "add_hparams: run_name"))
+            with below:
+                below._record_hparams(hparams, metrics, domains, step, global_step is not None)
+        else:
+            self._record_hparams(hparams, metrics, domains, step, global_step is not None)
+
+    def _run_below(self, name: str) -> SummaryWriter:
+        """Opens a run below this one, for a moment."""
+        return SummaryWriter(self._below(name), ranks="all", enabled=self._is_enabled)
+
+    def _below(self, name: str) -> str:
+        return os.path.join(self._absolute(), name)
+
+    def _record_hparams(self, hparams: list[tuple[str, Any]], metrics: list[tuple[str, float]],
+                        domains: list[tuple[str, list[Any]]], step: int, has_step: bool) -> None:
+        for tag, value in metrics if has_step else ():
+            self.add_scalar(tag, value, step)
         self._add_hparams(hparams, metrics, domains)
 
     def add_event(self, event: Any) -> None:
         """Records an event unchanged: a message tensorflow.Event of Protocol Buffers, or its bytes."""
-        self._add_event(event if isinstance(event, bytes) else event.SerializeToString())
+        self._begin("add_event")
+        self._add_event(_arguments.message(event, "add_event: event"))
 
     def export_scalars_to_json(self, path: Path) -> None:
         """Writes all scalars of this writer to a file, in the form of tensorboardX."""
+        self._begin("export_scalars_to_json")
+        encoded = os.fsencode(_arguments.path(path, "export_scalars_to_json: path"))
         self.flush()
-        self._export_scalars(os.fsencode(path))
+        if self._is_ours():
+            self._export_scalars(encoded)
 
 
-def _hparam(name: str, value: Any) -> Union[bool, float, str]:
-    if isinstance(value, (bool, str)):
-        return value
-    if type(value).__name__ in ("bool_", "bool"):  # of numpy
+def _hparam(what: str, value: Any) -> Union[bool, float, str]:
+    if isinstance(value, str):
+        return _arguments.text(value, what)
+    if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):  # of numpy
         return bool(value)
-    return _arrays.scalar(value, f"add_hparams: hparam_dict: {name}")
+    return _arrays.scalar(value, what, "a bool, a number or a str")
+
+
+def _edges(bins: Any) -> Union[str, int, list[float]]:
+    """How a histogram is divided."""
+    if isinstance(bins, str):
+        return _arguments.text(bins, "add_histogram: bins")
+    if isinstance(bins, bool) or bins is None:
+        raise _arguments.wrong("add_histogram: bins", bins, "a rule such as 'auto', a number of buckets, or edges")
+    if hasattr(bins, "__index__") and getattr(bins, "ndim", 0) == 0:
+        return _arguments.integer(bins, "add_histogram: bins", 1, 2**31 - 1)
+    return _arguments.numbers(bins, "add_histogram: bins")
+
+
+def _table(given: Any) -> Union[str, list[str], list[list[str]]]:
+    """A text, a column or a table."""
+    what = "add_text: text_string"
+    if isinstance(given, str):
+        return _arguments.text(given, what)
+    rows = _arguments.sequence(given, what, "a str, a list of them, or a list of lists")
+    if all(isinstance(row, str) for row in rows):
+        return _arguments.texts(rows, what)
+    return [_arguments.texts(row, what) for row in rows]
+
+
+def _chart(what: str, title: str, chart: Any) -> tuple[str, bool, list[str]]:
+    parts = _arguments.sequence(chart, what, "a kind and its tags")
+    if len(parts) != 2:
+        raise ValueError(f"{what}: got a list of {len(parts)}; expected a kind and its tags")
+    if parts[0] not in ("Multiline", "Margin"):
+        raise _arguments.wrong(what, parts[0], "'Multiline' or 'Margin'", ValueError)
+    tags = _arguments.texts(parts[1], f"{what}: tags")
+    if parts[0] == "Margin" and len(tags) != 3:
+        raise ValueError(f"{what}: got {len(tags)} tags; expected value, lower and upper bound")
+    return title, parts[0] == "Margin", tags

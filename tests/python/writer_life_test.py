@@ -115,6 +115,29 @@ for step in range(10**9):
         self.assertEqual(self.steps(), [0, 1, 2])
 
 
+class Directory(Case):
+    def test_stays_where_it_is_when_the_program_goes_elsewhere(self):
+        code, said = self.program("""
+os.makedirs(log_dir + "/elsewhere")
+os.chdir(log_dir)
+given = ["run/", b"bytes", None]
+writers = [steptape.SummaryWriter(name) for name in given]
+print([writer.log_dir for writer in writers[:2]], writers[2].log_dir.startswith("runs/"))
+os.chdir("elsewhere")
+for writer in writers:
+    writer.add_scalar("loss", 0.5, 0)
+    writer.add_scalars("both", {"a": 1}, 0)
+    writer.add_hparams({"lr": 0.1}, {"accuracy": 1}, run_name="trial")
+    writer.close()
+    writer.add_scalar("loss", 0.25, 1)
+""")
+        self.assertEqual((code, said), (0, "['run/', 'bytes'] True\n"))
+        self.assertEqual(os.listdir(os.path.join(self.log_dir, "elsewhere")), [])
+        runs = steptape.read(self.log_dir)
+        self.assertEqual(len(runs), 9)
+        self.assertEqual([run["loss"].steps.tolist() for run in runs.values() if "loss" in run], [[0, 1]] * 3)
+
+
 class Processes(Case):
     def test_made_by_fork_log_nothing_and_say_so(self):
         code, said = self.program("""

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import os
+import math
 import time
 from typing import Any, Mapping, Optional, Sequence, Union
 
-from .. import _open_run, _writer
+from .. import _arguments, _open_run, _writer
 
 
 class FileWriter:
@@ -21,15 +21,17 @@ class FileWriter:
 
     def add_event(self, event: Any, step: Optional[int] = None, walltime: Optional[float] = None) -> None:
         """Records a message Event, and sets its time and step as the originals do."""
-        event.wall_time = time.time() if walltime is None else walltime
+        event.wall_time = time.time() if walltime is None else _arguments.finite(walltime, "add_event: walltime")
         if step is not None:
-            event.step = int(step)
+            event.step = self._writer._begin("add_event", step)
         self._writer.add_event(event)
 
     def add_summary(self, summary: Any, global_step: Optional[int] = None,
                     walltime: Optional[float] = None) -> None:
         """Records a message Summary."""
-        self._writer._add_summary(summary.SerializeToString(), self._writer._step_of(global_step), walltime)
+        self._writer._add_summary(_arguments.message(summary, "add_summary: summary"),
+                                  self._writer._begin("add_summary", global_step),
+                                  _arguments.wall_time(walltime, "add_summary"))
 
     def flush(self) -> None:
         self._writer.flush()
@@ -48,7 +50,7 @@ class ClassicWriter(_writer.SummaryWriter):
     the tag <tag>/text_summary. Results of add_hparams() come into a run of their own.
     """
 
-    def __init__(self, log_dir: Optional[_open_run.Path], comment: str, purge_step: Optional[int], max_queue: int,
+    def __init__(self, log_dir: Optional[_arguments.Path], comment: str, purge_step: Optional[int], max_queue: int,
                  flush_secs: float, filename_suffix: str, enabled: bool = True) -> None:
         super().__init__(log_dir, comment, purge_step, max_queue, flush_secs, filename_suffix, enabled=enabled,
                          ranks="all", shared=True)
@@ -66,18 +68,24 @@ class ClassicWriter(_writer.SummaryWriter):
         return self.file_writer
 
     def _step(self, step: Any) -> int:
-        return int(step)
+        try:
+            whole = step.__index__()
+        except (AttributeError, TypeError):
+            whole = math.trunc(_arguments.finite(step, "global_step"))
+        return _arguments.integer(whole, "global_step")
 
     def add_text(self, tag: str, text_string: Union[str, Sequence[str], Sequence[Sequence[str]]],
                  global_step: Optional[int] = None, walltime: Optional[float] = None) -> None:
         """Records a text under the tag <tag>/text_summary, as the originals do."""
-        super().add_text(f"{tag}/text_summary", text_string, global_step, walltime)
+        super().add_text(f"{_arguments.text(tag, 'add_text: tag')}/text_summary", text_string, global_step, walltime)
 
     def add_hparams(self, hparam_dict: Mapping[str, Any], metric_dict: Mapping[str, Any],
                     hparam_domain_discrete: Optional[Mapping[str, Sequence[Any]]] = None,
                     run_name: Optional[str] = None, global_step: Optional[int] = None) -> None:
         """Records hyperparameters and results in the run <log_dir>/<run_name>; None: the time."""
-        directory = os.path.join(self.log_dir, run_name or str(time.time()))
-        with _writer.SummaryWriter(directory, ranks="all", shared=True) as below:
-            below.add_hparams(hparam_dict, metric_dict, hparam_domain_discrete, None,
-                              0 if global_step is None else self._step_of(global_step))
+        super().add_hparams(hparam_dict, metric_dict, hparam_domain_discrete,
+                            str(time.time()) if run_name in (None, "") else run_name,
+                            0 if global_step is None else global_step)
+
+    def _run_below(self, name: str) -> _writer.SummaryWriter:
+        return _writer.SummaryWriter(self._below(name), ranks="all", shared=True, enabled=self._is_enabled)

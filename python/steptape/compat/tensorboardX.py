@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Mapping, Optional, Sequence
 
-from .._open_run import Path
+from .._arguments import Path
 from ._classic import ClassicWriter, FileWriter
 
 __all__ = ["FileWriter", "SummaryWriter"]
