@@ -93,7 +93,7 @@ void reportProblems(nb::handle self, Writer* writer) {
   // Of a child, they are the parent's.
   for (const std::string& message :
        isForked ? std::vector<std::string>() : writer->problems().take()) {
-    messages.append(toStr(message));
+    messages.append(toStr(forPython(message)));
   }
   callMethod(self, "_report", messages, nb::bool_(isForked));
 }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <string>
+#include <string_view>
 
 #include "steptape/base/status.h"
 
@@ -16,6 +18,10 @@ void bindLog(nb::module_& module);
 void bindValues(nb::module_& module);
 void bindTable(nb::module_& module);
 void bindWriter(nb::module_& module);
+
+/// Returns a message with the names of C++ outside of quotation marks as Python has them:
+/// `add_histogram "w": ...`.
+std::string forPython(std::string_view message);
 
 /// Sets the Python exception of an error.
 void setPythonError(const Error& error);

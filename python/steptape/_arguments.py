@@ -8,9 +8,11 @@ import math
 import os
 import reprlib
 from numbers import Integral
-from typing import Any, Iterable, Mapping, Optional, Union
+from typing import Any, Iterable, Mapping, Optional, SupportsFloat, SupportsIndex, Union
 
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
+Step = Union[SupportsIndex, SupportsFloat, None]
+Number = Union[SupportsIndex, SupportsFloat]
 
 
 def got(value: Any) -> str:
@@ -60,7 +62,7 @@ def sequence(value: Any, what: str, expected: str) -> list[Any]:
     if not isinstance(value, (str, bytes, Mapping)) and isinstance(value, Iterable):
         try:
             return list(value)
-        except TypeError:  # an array without dimensions
+        except Exception:  # an array without dimensions, or one that JAX has deleted
             pass
     raise wrong(what, value, expected)
 
@@ -109,17 +111,23 @@ def integer(value: Any, what: str, least: int = -2**63, most: int = 2**63 - 1) -
     try:
         found = value.__index__()
     except (AttributeError, TypeError):
-        amount = number(value, what) if not isinstance(value, (str, bytes)) else None
-        if amount is None:
-            raise wrong(what, value, "an integer") from None
-        if not amount.is_integer():
-            raise wrong(what, value, "an integer", ValueError) from None
-        found = int(amount)
+        found = _whole(value, what)
     if not least <= found <= most:
         bounds = (f"of at least {least}" if most >= 2**31 - 1 and least > -2**63 else f"from {least} to {most}"
                   if least > -2**63 else "from -2**63 to 2**63 - 1")
         raise ValueError(f"{what}: got {got(found)}; expected an integer {bounds}")
     return found
+
+
+def _whole(value: Any, what: str) -> int:
+    """A float that is an integer."""
+    try:
+        amount = number(value, what)
+    except TypeError:
+        raise wrong(what, value, "an integer") from None
+    if not amount.is_integer():
+        raise wrong(what, value, "an integer", ValueError)
+    return int(amount)
 
 
 def flag(value: Any, what: str) -> bool:

@@ -88,12 +88,13 @@ def _of_jax(array: Any, what: str) -> Any:
         raise _arguments.wrong(what, array, "an array that was neither deleted nor donated", ValueError)
     if not array.is_fully_addressable:
         raise _arguments.wrong(what, array, "an array of this process, such as one of addressable_shards", ValueError)
-    if array.dtype.kind != "V" and array.dtype.kind not in "biuf" or not hasattr(array.dtype, "itemsize"):
+    if getattr(array.dtype, "kind", "O") not in "biufV":  # a key of jax.random has none
         raise TypeError(f"{what}: got {type(array).__name__} of {array.dtype}; expected numbers")
     if array.is_ready():
         return _of_numpy(np.asarray(array))
-    array.copy_to_host_async()
-    return Arrival(lambda: _of_numpy(np.asarray(array)), array.is_ready, array.block_until_ready)
+    kept = array.copy()  # the next step may be given the memory of this one
+    kept.copy_to_host_async()
+    return Arrival(lambda: _of_numpy(np.asarray(kept)), kept.is_ready, kept.block_until_ready)
 
 
 def _of_numpy(array: np.ndarray) -> np.ndarray:
@@ -129,13 +130,33 @@ def arrive(value: Any, what: str) -> Any:
             return value
     try:
         array = _of_numpy(np.asarray(value))
-    except ValueError:
-        if not isinstance(value, (list, tuple)):
-            raise
-        raise ValueError(f"{what}: got lists of different lengths; expected those of an array") from None
+    except Exception as error:
+        if isinstance(error, ValueError) and isinstance(value, (list, tuple)):
+            raise ValueError(f"{what}: got lists of different lengths; expected those of an array") from None
+        raise TypeError(f"{what}: got {_arguments.got(value)}, of which numpy says: {error}; expected "
+                        "numbers") from error
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{what}: got {_arguments.got(value)} of type {array.dtype}; expected numbers")
     return array
+
+
+def is_on_its_way(array: Any) -> bool:
+    """Whether an array that arrive() returned has not arrived. One whose device failed has: here() raises."""
+    if not isinstance(array, Arrival):
+        return False
+    try:
+        return not array.is_here()
+    except Exception:  # pylint: disable=broad-except
+        return False
+
+
+def wait_for(array: Any) -> None:
+    """Waits until an array has arrived, or its device has failed."""
+    if is_on_its_way(array):
+        try:
+            array.wait()
+        except Exception:  # pylint: disable=broad-except
+            pass  # here() raises it as well.
 
 
 def here(array: Any) -> Any:

@@ -11,10 +11,10 @@ import threading
 import time
 import warnings
 import weakref
-from typing import Any, Callable, Optional, Sequence, TypeVar
+from typing import Any, Callable, Iterable, Optional, TypeVar
 
 from . import _arguments, _arrays, _core, _ranks
-from ._arguments import Path
+from ._arguments import Number, Path, Step
 
 
 _Self = TypeVar("_Self", bound="OpenRun")
@@ -37,8 +37,8 @@ class OpenRun(_core.Writer):
 
     _pid = 0  # as long as there is no run, so that _end() works after any failure
 
-    def __init__(self, log_dir: Optional[Path] = None, comment: str = "", purge_step: Optional[int] = None,
-                 max_queue: int = 10, flush_secs: float = 120, filename_suffix: str = "", *,
+    def __init__(self, log_dir: Optional[Path] = None, comment: str = "", purge_step: Step = None,
+                 max_queue: int = 10, flush_secs: Number = 120, filename_suffix: str = "", *,
                  enabled: bool = True, ranks: str = "root", shared: bool = False, reduce: Any = None) -> None:
         if not isinstance(ranks, str) or ranks not in ("root", "each", "all"):
             raise _arguments.wrong("SummaryWriter: ranks", ranks, "'root', 'each' or 'all'",
@@ -77,7 +77,7 @@ class OpenRun(_core.Writer):
         self.filename_suffix = filename_suffix
         _open.add(self)
 
-    def _open_own(self, directory: str, comment: str, purge_step: Optional[int], period: float,
+    def _open_own(self, directory: str, comment: str, purge_step: Step, period: float,
                   suffix: str, enabled: bool, ranks: str, shared: bool) -> None:
         rank, size = (0, 1) if ranks == "all" else _core.launch()
         if ranks == "each" and size > 1:
@@ -91,6 +91,7 @@ class OpenRun(_core.Writer):
     @property
     def log_dir(self) -> str:
         """The directory of the run, as it was given."""
+        self._begin("log_dir")
         return self._absolute()[len(self._base):]
 
     def get_logdir(self) -> str:
@@ -101,10 +102,10 @@ class OpenRun(_core.Writer):
         """The directory of the run, wherever the program is now."""
         return os.fsdecode(self._directory)
 
-    def add_reduced(self, tag: str, scalar_value: Any, global_step: Optional[int] = None,
-                    walltime: Optional[float] = None, *, weight: float = 1, min: bool = False, max: bool = False,
+    def add_reduced(self, tag: str, scalar_value: Any, global_step: Step = None,
+                    walltime: Optional[Number] = None, *, weight: Number = 1, min: bool = False, max: bool = False,
                     std: bool = False, sum: bool = False, argmax_rank: bool = False,
-                    percentiles: Sequence[float] = (), histogram: bool = False, band: bool = False) -> None:
+                    percentiles: Iterable[Any] = (), histogram: bool = False, band: bool = False) -> None:
         """Queues this rank's value for reduce(global_step), which averages it over the ranks of the job.
 
             writer = steptape.SummaryWriter("runs/exp", reduce=MPI.COMM_WORLD)
@@ -132,7 +133,7 @@ class OpenRun(_core.Writer):
                           _arguments.numbers(percentiles, "add_reduced: percentiles"), flags["histogram"],
                           flags["band"])
 
-    def reduce(self, global_step: Optional[int] = None) -> None:
+    def reduce(self, global_step: Step = None) -> None:
         """Averages the values that all ranks have queued for a step; rank 0 writes the means.
 
         One collective: every rank calls it, in the same order. Raises RuntimeError on all ranks if they
@@ -140,7 +141,7 @@ class OpenRun(_core.Writer):
         """
         self._reduce(self._begin("reduce", global_step))
 
-    def resume(self, global_step: int) -> None:
+    def resume(self, global_step: Number) -> None:
         """Resumes the run at a step, such as from a checkpoint: TensorBoard discards points at or after it."""
         if global_step is None:
             raise _arguments.wrong("resume: global_step", None, "an integer")
@@ -250,7 +251,7 @@ class OpenRun(_core.Writer):
         with self._lock:
             # The values of a tag stay in order: a reader may discard one that comes after a later step.
             if any(tag == waiting[0] for waiting in self._in_flight) or any(
-                    isinstance(array, _arrays.Arrival) and not array.is_here() for array in arrays):
+                    _arrays.is_on_its_way(array) for array in arrays):
                 kept = [array if isinstance(array, _arrays.Arrival) else _arrays.copied(array)
                         for array in arrays]
                 at = time.time() if walltime is None else walltime
@@ -265,15 +266,14 @@ class OpenRun(_core.Writer):
             while self._in_flight:
                 _, arrays, write = self._in_flight[0]
                 for array in arrays:
-                    if isinstance(array, _arrays.Arrival) and not array.is_here():
-                        if not wait:
-                            return
-                        array.wait()
+                    if not wait and _arrays.is_on_its_way(array):
+                        return
+                    _arrays.wait_for(array)
                 self._in_flight.popleft()
                 try:
                     write(*(_arrays.here(array) for array in arrays))
-                except (TypeError, ValueError) as error:
-                    # The call that gave the value has returned.
+                except Exception as error:  # pylint: disable=broad-except
+                    # The call that gave the value has returned. A device may have failed since.
                     _warn(str(error))
             self._is_ordered = False
 

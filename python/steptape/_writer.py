@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Iterable, Mapping, Optional, Union
 
 from . import _arguments, _arrays, _graphs, _pictures
-from ._arguments import Path
+from ._arguments import Number, Path, Step
 from ._open_run import OpenRun
 
 
@@ -45,12 +45,12 @@ class SummaryWriter(OpenRun):
     """
 
     if TYPE_CHECKING:  # It is a method of _core.Writer, whose help() teaches it.
-        def add_scalar(self, tag: str, scalar_value: Any, global_step: Optional[int] = None,
-                       walltime: Optional[float] = None, new_style: bool = False, double_precision: bool = False,
+        def add_scalar(self, tag: str, scalar_value: Any, global_step: Step = None,
+                       walltime: Optional[Number] = None, new_style: bool = False, double_precision: bool = False,
                        display_name: str = "", summary_description: str = "") -> None: ...
 
     def add_scalars(self, main_tag: str, tag_scalar_dict: Mapping[str, Any],
-                    global_step: Optional[int] = None, walltime: Optional[float] = None) -> None:
+                    global_step: Step = None, walltime: Optional[Number] = None) -> None:
         """Records several curves of one chart.
 
             writer.add_scalars("loss", {"train": 0.5, "test": 0.7}, step)
@@ -70,16 +70,16 @@ class SummaryWriter(OpenRun):
                   **{what[name]: _arrays.numeral(value, f"add_scalars: {what[name]}")
                      for name, value in values.items()})
 
-    def add_tensor(self, tag: str, tensor: Any, global_step: Optional[int] = None,
-                   walltime: Optional[float] = None) -> None:
+    def add_tensor(self, tag: str, tensor: Any, global_step: Step = None,
+                   walltime: Optional[Number] = None) -> None:
         """Records an array unchanged. No page of TensorBoard shows it; steptape.read() does."""
         step = self._begin("add_tensor", global_step)
         self._log("add_tensor", tag, lambda time, array: self._add_tensor(tag, array, step, time), walltime,
                   tensor=tensor)
 
-    def add_histogram(self, tag: str, values: Any, global_step: Optional[int] = None,
-                      bins: Union[str, int, Sequence[float]] = "tensorflow", walltime: Optional[float] = None,
-                      max_bins: Optional[int] = None) -> None:
+    def add_histogram(self, tag: str, values: Any, global_step: Step = None,
+                      bins: Union[str, Number, Iterable[Any]] = "tensorflow", walltime: Optional[Number] = None,
+                      max_bins: Optional[Number] = None) -> None:
         """Records the distribution of an array of any shape.
 
         bins: "tensorflow", a rule of numpy such as "auto" or "fd", a number of buckets, or their edges.
@@ -94,9 +94,9 @@ class SummaryWriter(OpenRun):
                   lambda time, array: self._add_histogram(tag, array, step, edges, time, most), walltime,
                   values=values)
 
-    def add_histogram_raw(self, tag: str, min: float, max: float, num: float, sum: float, sum_squares: float,
-                          bucket_limits: Sequence[float], bucket_counts: Sequence[float],
-                          global_step: Optional[int] = None, walltime: Optional[float] = None) -> None:
+    def add_histogram_raw(self, tag: str, min: Number, max: Number, num: Number, sum: Number, sum_squares: Number,
+                          bucket_limits: Iterable[Any], bucket_counts: Iterable[Any],
+                          global_step: Step = None, walltime: Optional[Number] = None) -> None:
         """Records a histogram that the caller has counted. bucket_limits are the right edges."""
         step = self._begin("add_histogram_raw", global_step)
         what = "add_histogram_raw"
@@ -107,8 +107,8 @@ class SummaryWriter(OpenRun):
                                 _arguments.numbers(bucket_counts, f"{what}: bucket_counts"), step,
                                 _arguments.wall_time(walltime, what))
 
-    def add_image(self, tag: str, img_tensor: Any, global_step: Optional[int] = None,
-                  walltime: Optional[float] = None, dataformats: str = "CHW") -> None:
+    def add_image(self, tag: str, img_tensor: Any, global_step: Step = None,
+                  walltime: Optional[Number] = None, dataformats: str = "CHW") -> None:
         """Records an image: an array, or an image of Pillow.
 
         dataformats: the order of the dimensions: "CHW", "HWC", "HW" and so on; with an N a batch, as
@@ -124,8 +124,8 @@ class SummaryWriter(OpenRun):
         self._log("add_image", tag, lambda time, pixels: add(tag, pixels, step, time, order), walltime,
                   img_tensor=img_tensor)
 
-    def add_images(self, tag: str, img_tensor: Any, global_step: Optional[int] = None,
-                   walltime: Optional[float] = None, dataformats: str = "NCHW") -> None:
+    def add_images(self, tag: str, img_tensor: Any, global_step: Step = None,
+                   walltime: Optional[Number] = None, dataformats: str = "NCHW") -> None:
         """Records a batch of images as one grid of up to 8 columns; see add_image()."""
         step = self._begin("add_images", global_step)
         order = _arguments.dimensions(dataformats, "add_images: dataformats", "'NCHW', 'NHWC' and so on")
@@ -133,9 +133,9 @@ class SummaryWriter(OpenRun):
                   walltime, img_tensor=img_tensor)
 
     def add_image_with_boxes(self, tag: str, img_tensor: Any, box_tensor: Any,
-                             global_step: Optional[int] = None, walltime: Optional[float] = None,
-                             rescale: float = 1, dataformats: str = "CHW",
-                             labels: Optional[Sequence[str]] = None) -> None:
+                             global_step: Step = None, walltime: Optional[Number] = None,
+                             rescale: Number = 1, dataformats: str = "CHW",
+                             labels: Optional[Iterable[str]] = None) -> None:
         """Records an image with boxes, one row of left, top, right and bottom for each, and their labels."""
         what = "add_image_with_boxes"
         step = self._begin(what, global_step)
@@ -147,8 +147,8 @@ class SummaryWriter(OpenRun):
             tag, pixels, boxes, step, time, scale, order, names), walltime,
             img_tensor=img_tensor, box_tensor=box_tensor)
 
-    def add_figure(self, tag: str, figure: Any, global_step: Optional[int] = None, close: bool = True,
-                   walltime: Optional[float] = None) -> None:
+    def add_figure(self, tag: str, figure: Any, global_step: Step = None, close: bool = True,
+                   walltime: Optional[Number] = None) -> None:
         """Records a figure of matplotlib, or a list of them, which is drawn in this call.
 
         close: whether the figure is closed afterwards.
@@ -161,8 +161,8 @@ class SummaryWriter(OpenRun):
         pictures = [_pictures.figure_pixels(one, is_closed) for one in figures]
         self._add_image_list(tag, pictures, step, time, "HWC")
 
-    def add_video(self, tag: str, vid_tensor: Any, global_step: Optional[int] = None, fps: float = 4,
-                  walltime: Optional[float] = None, dataformats: str = "NTCHW") -> None:
+    def add_video(self, tag: str, vid_tensor: Any, global_step: Step = None, fps: Number = 4,
+                  walltime: Optional[Number] = None, dataformats: str = "NTCHW") -> None:
         """Records videos of shape (N, T, C, H, W), which TensorBoard plays as an image. Units: add_image()."""
         step = self._begin("add_video", global_step)
         rate = _arguments.number(fps, "add_video: fps")
@@ -170,8 +170,8 @@ class SummaryWriter(OpenRun):
         self._log("add_video", tag, lambda time, frames: self._add_video(tag, frames, step, rate, time, order),
                   walltime, vid_tensor=vid_tensor)
 
-    def add_audio(self, tag: str, snd_tensor: Any, global_step: Optional[int] = None, sample_rate: int = 44100,
-                  walltime: Optional[float] = None, dataformats: Optional[str] = None) -> None:
+    def add_audio(self, tag: str, snd_tensor: Any, global_step: Step = None, sample_rate: Number = 44100,
+                  walltime: Optional[Number] = None, dataformats: Optional[str] = None) -> None:
         """Records sound as WAV: (frames), (1, frames) or (frames, channels).
 
         dataformats: "LC" or "CL", if there are several channels. Without it, more channels than frames
@@ -194,8 +194,8 @@ class SummaryWriter(OpenRun):
 
         self._log("add_audio", tag, write, walltime, snd_tensor=snd_tensor)
 
-    def add_text(self, tag: str, text_string: Union[str, Sequence[str], Sequence[Sequence[str]]],
-                 global_step: Optional[int] = None, walltime: Optional[float] = None) -> None:
+    def add_text(self, tag: str, text_string: Union[str, Iterable[str], Iterable[Iterable[str]]],
+                 global_step: Step = None, walltime: Optional[Number] = None) -> None:
         """Records a text, which TensorBoard shows as Markdown; a list is a column, a list of lists a table."""
         step = self._begin("add_text", global_step)
         self._add_text(_arguments.text(tag, "add_text: tag"), _table(text_string), step,
@@ -215,9 +215,9 @@ class SummaryWriter(OpenRun):
         self._begin("add_graph")
         _graphs.export(model, input_to_model, verbose, self._add_onnx_graph)
 
-    def add_embedding(self, mat: Any, metadata: Optional[Sequence[Any]] = None, label_img: Any = None,
-                      global_step: Optional[int] = None, tag: str = "default",
-                      metadata_header: Optional[Sequence[str]] = None) -> None:
+    def add_embedding(self, mat: Any, metadata: Optional[Iterable[Any]] = None, label_img: Any = None,
+                      global_step: Step = None, tag: str = "default",
+                      metadata_header: Optional[Iterable[str]] = None) -> None:
         """Records points, one a row of mat, for TensorBoard's projector.
 
         metadata: a label for each point, or a row of them with titles in metadata_header.
@@ -234,8 +234,8 @@ class SummaryWriter(OpenRun):
         self._log(what, tag, lambda time, matrix, images=None: self._add_embedding(
             matrix, rows, header, images, step, tag), None, **given)
 
-    def add_pr_curve(self, tag: str, labels: Any, predictions: Any, global_step: Optional[int] = None,
-                     num_thresholds: int = 127, weights: Any = None, walltime: Optional[float] = None) -> None:
+    def add_pr_curve(self, tag: str, labels: Any, predictions: Any, global_step: Step = None,
+                     num_thresholds: Number = 127, weights: Any = None, walltime: Optional[Number] = None) -> None:
         """Records a precision-recall curve of labels, 0 or 1, and predictions from 0 to 1."""
         step = self._begin("add_pr_curve", global_step)
         count = _arguments.integer(num_thresholds, "add_pr_curve: num_thresholds")
@@ -245,8 +245,8 @@ class SummaryWriter(OpenRun):
 
     def add_pr_curve_raw(self, tag: str, true_positive_counts: Any, false_positive_counts: Any,
                          true_negative_counts: Any, false_negative_counts: Any, precision: Any, recall: Any,
-                         global_step: Optional[int] = None, num_thresholds: int = 127, weights: Any = None,
-                         walltime: Optional[float] = None) -> None:
+                         global_step: Step = None, num_thresholds: Number = 127, weights: Any = None,
+                         walltime: Optional[Number] = None) -> None:
         """Records a precision-recall curve that the caller has counted. The last parameters but walltime are
         ignored."""
         what = "add_pr_curve_raw"
@@ -258,17 +258,17 @@ class SummaryWriter(OpenRun):
         self._add_pr_curve_raw(_arguments.text(tag, f"{what}: tag"), rows, step,
                                _arguments.wall_time(walltime, what))
 
-    def add_custom_scalars_multilinechart(self, tags: Sequence[str], category: str = "default",
+    def add_custom_scalars_multilinechart(self, tags: Iterable[str], category: str = "default",
                                           title: str = "untitled") -> None:
         """Adds a chart of several curves to the custom-scalars page. tags are regular expressions."""
         self.add_custom_scalars({category: {title: ["Multiline", tags]}})
 
-    def add_custom_scalars_marginchart(self, tags: Sequence[str], category: str = "default",
+    def add_custom_scalars_marginchart(self, tags: Iterable[str], category: str = "default",
                                        title: str = "untitled") -> None:
         """Adds a chart of a curve within a band: tags are value, lower and upper bound."""
         self.add_custom_scalars({category: {title: ["Margin", tags]}})
 
-    def add_custom_scalars(self, layout: Mapping[str, Mapping[str, Sequence[Any]]]) -> None:
+    def add_custom_scalars(self, layout: Mapping[str, Mapping[str, Iterable[Any]]]) -> None:
         """Adds charts to the custom-scalars page.
 
             writer.add_custom_scalars({"loss": {"both": ["Multiline", ["loss/train", "loss/test"]],
@@ -282,8 +282,8 @@ class SummaryWriter(OpenRun):
             for category, charts in _arguments.mapping(layout, what).items()])
 
     def add_mesh(self, tag: str, vertices: Any, colors: Any = None, faces: Any = None,
-                 config_dict: Optional[Mapping[str, Any]] = None, global_step: Optional[int] = None,
-                 walltime: Optional[float] = None) -> None:
+                 config_dict: Optional[Mapping[str, Any]] = None, global_step: Step = None,
+                 walltime: Optional[Number] = None) -> None:
         """Records point clouds (batch, points, 3), with colors 0 to 255; with faces, meshes.
 
         config_dict: settings of THREE.js, under "camera", "lights" and "material".
@@ -305,8 +305,8 @@ class SummaryWriter(OpenRun):
         self._log("add_mesh", tag, write, walltime, **given)
 
     def add_hparams(self, hparam_dict: Mapping[str, Any], metric_dict: Mapping[str, Any],
-                    hparam_domain_discrete: Optional[Mapping[str, Sequence[Any]]] = None,
-                    run_name: Optional[str] = None, global_step: Optional[int] = None) -> None:
+                    hparam_domain_discrete: Optional[Mapping[str, Iterable[Any]]] = None,
+                    run_name: Optional[str] = None, global_step: Step = None) -> None:
         """Records the hyperparameters of the run, and its results, by which TensorBoard compares runs.
 
             writer.add_hparams({"lr": 0.1, "optimizer": "sgd"}, {"accuracy/test": 0.93})

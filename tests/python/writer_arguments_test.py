@@ -99,6 +99,7 @@ class Case(unittest.TestCase):
             for words in FOREIGN:
                 self.assertNotIn(words, message)
             self.assertRegex(message, "got .*; expected ")
+            self.assertNotRegex(message, "add[A-Z]|dataFormat")  # the names of C++
             self.assertRegex(message, says)
 
     def tearDown(self):

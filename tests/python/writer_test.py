@@ -229,6 +229,23 @@ class InFlight(Case):
             self.assertEqual(self.run_()["loss"].values.tolist(), [0.5])
         self.assertEqual(self.run_()["loss"].values.tolist(), [0.5, 0.25])
 
+    def test_values_of_a_device_that_fails_cost_no_others(self):
+        def fail():
+            raise RuntimeError("device-side assert")
+
+        original = _arrays.arrive
+        self.addCleanup(setattr, _arrays, "arrive", original)
+        _arrays.arrive = lambda value, what: (_arrays.Arrival(fail, lambda: False, fail)
+                                              if isinstance(value, str) else original(value, what))
+        writer = self.writer()
+        writer.add_scalar("loss", 0.5, 0)
+        with self.assertWarnsRegex(steptape.WriterWarning, "device-side assert"):
+            writer.add_histogram("weights", "device", 0)
+            writer.add_histogram("weights", [1.0], 1)
+            writer.flush()
+        writer.close()
+        self.assertEqual(self.run_()["weights"].steps.tolist(), [1])
+
     def test_wrong_values_are_told(self):
         SlowDevice(self)
         writer = self.writer()

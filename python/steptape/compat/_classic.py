@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Any, Mapping, Optional, Sequence, Union
+from typing import Any, Iterable, Mapping, Optional, Union
 
 from .. import _arguments, _open_run, _writer
+from .._arguments import Number, Step
 
 
 class FileWriter:
@@ -19,15 +20,15 @@ class FileWriter:
     def get_logdir(self) -> str:
         return self._writer.log_dir
 
-    def add_event(self, event: Any, step: Optional[int] = None, walltime: Optional[float] = None) -> None:
+    def add_event(self, event: Any, step: Optional[int] = None, walltime: Optional[Number] = None) -> None:
         """Records a message Event, and sets its time and step as the originals do."""
         event.wall_time = time.time() if walltime is None else _arguments.finite(walltime, "add_event: walltime")
         if step is not None:
             event.step = self._writer._begin("add_event", step)
         self._writer.add_event(event)
 
-    def add_summary(self, summary: Any, global_step: Optional[int] = None,
-                    walltime: Optional[float] = None) -> None:
+    def add_summary(self, summary: Any, global_step: Step = None,
+                    walltime: Optional[Number] = None) -> None:
         """Records a message Summary."""
         self._writer._add_summary(_arguments.message(summary, "add_summary: summary"),
                                   self._writer._begin("add_summary", global_step),
@@ -50,8 +51,8 @@ class ClassicWriter(_writer.SummaryWriter):
     the tag <tag>/text_summary. Results of add_hparams() come into a run of their own.
     """
 
-    def __init__(self, log_dir: Optional[_arguments.Path], comment: str, purge_step: Optional[int], max_queue: int,
-                 flush_secs: float, filename_suffix: str, enabled: bool = True) -> None:
+    def __init__(self, log_dir: Optional[_arguments.Path], comment: str, purge_step: Step, max_queue: int,
+                 flush_secs: Number, filename_suffix: str, enabled: bool = True) -> None:
         super().__init__(log_dir, comment, purge_step, max_queue, flush_secs, filename_suffix, enabled=enabled,
                          ranks="all", shared=True)
 
@@ -74,14 +75,14 @@ class ClassicWriter(_writer.SummaryWriter):
             whole = math.trunc(_arguments.finite(step, "global_step"))
         return _arguments.integer(whole, "global_step")
 
-    def add_text(self, tag: str, text_string: Union[str, Sequence[str], Sequence[Sequence[str]]],
-                 global_step: Optional[int] = None, walltime: Optional[float] = None) -> None:
+    def add_text(self, tag: str, text_string: Union[str, Iterable[str], Iterable[Iterable[str]]],
+                 global_step: Step = None, walltime: Optional[Number] = None) -> None:
         """Records a text under the tag <tag>/text_summary, as the originals do."""
         super().add_text(f"{_arguments.text(tag, 'add_text: tag')}/text_summary", text_string, global_step, walltime)
 
     def add_hparams(self, hparam_dict: Mapping[str, Any], metric_dict: Mapping[str, Any],
-                    hparam_domain_discrete: Optional[Mapping[str, Sequence[Any]]] = None,
-                    run_name: Optional[str] = None, global_step: Optional[int] = None) -> None:
+                    hparam_domain_discrete: Optional[Mapping[str, Iterable[Any]]] = None,
+                    run_name: Optional[str] = None, global_step: Step = None) -> None:
         """Records hyperparameters and results in the run <log_dir>/<run_name>; None: the time."""
         super().add_hparams(hparam_dict, metric_dict, hparam_domain_discrete,
                             str(time.time()) if run_name in (None, "") else run_name,
