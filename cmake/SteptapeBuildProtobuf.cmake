@@ -30,8 +30,7 @@ function(steptape_fetch_protobuf out)
         "pip wheel . -C cmake.define.STEPTAPE_PROTOBUF_SOURCE=FOLDER. Or link the shared library of this "
         "machine, for a wheel that works only here: -C cmake.define.STEPTAPE_PROTOBUF_SOURCE=system")
     endif()
-    file(ARCHIVE_EXTRACT INPUT ${archive} DESTINATION ${folder} PATTERNS
-      */third_party/protobuf/src/* */third_party/protobuf/LICENSE)
+    file(ARCHIVE_EXTRACT INPUT ${archive} DESTINATION ${folder} PATTERNS */third_party/protobuf/src/*)
   endif()
   set(${out} ${source} PARENT_SCOPE)
 endfunction()
@@ -83,6 +82,13 @@ file(STRINGS ${header} version REGEX "#define GOOGLE_PROTOBUF_VERSION 3021[0-9]+
 if(NOT version)
   message(FATAL_ERROR "STEPTAPE_PROTOBUF_SOURCE: got another release in ${STEPTAPE_PROTOBUF_SOURCE}; expected 3.21")
 endif()
+
+# Its license asks for its text beside a binary. Each source begins with it; the source distribution has no file of it.
+file(READ ${header} text)
+string(REGEX REPLACE "\n\n.*" "\n" text "${text}")
+string(REGEX REPLACE "(^|\n)// ?" "\\1" text "${text}")
+set(STEPTAPE_PROTOBUF_LICENSE ${PROJECT_BINARY_DIR}/protobuf_license.txt)
+file(WRITE ${STEPTAPE_PROTOBUF_LICENSE} "${text}")
 
 set(lite
   any_lite arena arenastring arenaz_sampler extension_set generated_enum_util generated_message_tctable_lite
