@@ -48,7 +48,7 @@ endfunction()
 
 function(steptape_protobuf_library name)
   add_library(${name} STATIC EXCLUDE_FROM_ALL ${ARGN})
-  target_include_directories(${name} SYSTEM PUBLIC ${STEPTAPE_PROTOBUF_SOURCE})
+  target_include_directories(${name} SYSTEM PUBLIC $<BUILD_INTERFACE:${STEPTAPE_PROTOBUF_SOURCE}>)
   target_compile_features(${name} PUBLIC cxx_std_17)
   target_compile_definitions(${name} PRIVATE HAVE_PTHREAD)
   target_compile_options(${name} PRIVATE -w -ffunction-sections -fdata-sections)
@@ -99,6 +99,10 @@ set(lite
 list(TRANSFORM lite REPLACE "(.+)" "${STEPTAPE_PROTOBUF_SOURCE}/google/protobuf/\\1.cc")
 steptape_protobuf_library(steptape_protobuf_lite ${lite})
 add_library(steptape::protobuf ALIAS steptape_protobuf_lite)
+set_target_properties(steptape_protobuf_lite PROPERTIES EXPORT_NAME protobuf)
+# Another namespace: a program that links this archive may link Protocol Buffers of any version besides. Neither the
+# preprocessor's <google/...> nor a name in a text changes.
+target_compile_definitions(steptape_protobuf_lite PUBLIC $<BUILD_INTERFACE:google=steptape_google>)
 
 steptape_find_protoc(has_protoc)
 if(has_protoc)

@@ -101,14 +101,10 @@ if(NOT STEPTAPE_WITH_TORCH STREQUAL "OFF")
   endif()
 endif()
 
-# gloo itself is inside LibTorch; its headers are not.
 set(STEPTAPE_HAVE_GLOO FALSE)
 if(STEPTAPE_HAVE_TORCH AND NOT STEPTAPE_WITH_GLOO STREQUAL "OFF")
-  find_path(STEPTAPE_GLOO_INCLUDE_DIR gloo/algorithm.h)
-  mark_as_advanced(STEPTAPE_GLOO_INCLUDE_DIR)
-  if(STEPTAPE_GLOO_INCLUDE_DIR)
-    set(STEPTAPE_HAVE_GLOO TRUE)
-  elseif(STEPTAPE_WITH_GLOO STREQUAL "ON")
+  include(SteptapeFindGloo)
+  if(NOT STEPTAPE_HAVE_GLOO AND STEPTAPE_WITH_GLOO STREQUAL "ON")
     message(FATAL_ERROR "STEPTAPE_WITH_GLOO: got ON, and gloo/algorithm.h was not found. "
                         "Install gloo's headers (apt-get install libgloo-dev), or set STEPTAPE_WITH_GLOO to AUTO or OFF.")
   endif()

@@ -6,7 +6,7 @@
 # so that a project may also call find_package(Torch), before or after.
 #
 # The search looks in Torch_DIR (the folder of TorchConfig.cmake, or the installation), in CMAKE_PREFIX_PATH
-# (also as torch.utils.cmake_prefix_path prints it), and in the system's include folders.
+# (also as torch.utils.cmake_prefix_path prints it), in STEPTAPE_TORCH_HINTS, and in the system's include folders.
 #
 # STEPTAPE_WITH_CUDA   ON links LibTorch's CUDA libraries, OFF does not, and AUTO links them if they can be
 #                      loaded. Without them tensors live on the CPU.
@@ -37,7 +37,8 @@ function(_steptape_find_torch_root out)
     endforeach()
   endforeach()
   if(NOT Torch_DIR)
-    find_path(include_dir ${header} NO_CACHE)
+    list(TRANSFORM STEPTAPE_TORCH_HINTS APPEND /include OUTPUT_VARIABLE hints)
+    find_path(include_dir ${header} HINTS ${hints} NO_CACHE)
   endif()
   set(root "")
   if(include_dir)

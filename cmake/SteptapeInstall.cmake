@@ -2,11 +2,18 @@
 # The installed package: one export set per component, the CMake config that joins them, and
 # pkg-config files. Install components: steptape_Tools, steptape_Runtime (shared libraries), steptape_Development
 # (core and testing), steptape_c_Runtime and steptape_c_Development, and steptape_figure_Development,
-# steptape_images_Development, steptape_mpi_Development, steptape_torch_Development.
+# steptape_images_Development, steptape_mpi_Development, steptape_torch_Development. Only wheels have steptape_Sources: see
+# SteptapeWheel.cmake.
 include(CMakePackageConfigHelpers)
 
 set(STEPTAPE_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/steptape)
 set(STEPTAPE_FORTRAN_DIR ${CMAKE_INSTALL_DATADIR}/steptape/fortran)
+set(STEPTAPE_PROTOBUF_IS_PRIVATE FALSE)
+set(requires_protobuf "protobuf ")
+if(TARGET steptape_protobuf_lite)
+  set(STEPTAPE_PROTOBUF_IS_PRIVATE TRUE)
+  set(requires_protobuf "")
+endif()
 get_property(STEPTAPE_COMPONENTS GLOBAL PROPERTY STEPTAPE_COMPONENTS)
 
 foreach(component IN LISTS STEPTAPE_COMPONENTS)
@@ -22,7 +29,7 @@ configure_package_config_file(
   ${PROJECT_SOURCE_DIR}/cmake/steptapeConfig.cmake.in
   ${PROJECT_BINARY_DIR}/package/steptapeConfig.cmake
   INSTALL_DESTINATION ${STEPTAPE_CMAKE_DIR}
-  PATH_VARS STEPTAPE_FORTRAN_DIR
+  PATH_VARS CMAKE_INSTALL_INCLUDEDIR STEPTAPE_FORTRAN_DIR
   NO_SET_AND_CHECK_MACRO
   NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 # Before 1.0 a minor release may change the interface.
@@ -37,6 +44,7 @@ install(
     ${PROJECT_SOURCE_DIR}/cmake/SteptapeFindImageLibraries.cmake
     ${PROJECT_SOURCE_DIR}/cmake/SteptapeFindProtobuf.cmake
     ${PROJECT_SOURCE_DIR}/cmake/SteptapeFindTorch.cmake
+    ${PROJECT_SOURCE_DIR}/cmake/SteptapeFindZlib.cmake
     ${PROJECT_SOURCE_DIR}/cmake/SteptapeFortran.cmake
   DESTINATION ${STEPTAPE_CMAKE_DIR}
   COMPONENT steptape_Development)
@@ -70,7 +78,7 @@ endfunction()
 
 steptape_install_pkg_config(core
   DESCRIPTION "${PROJECT_DESCRIPTION}"
-  REQUIRES_PRIVATE "protobuf zlib")
+  REQUIRES_PRIVATE "${requires_protobuf}zlib")
 if("c" IN_LIST STEPTAPE_COMPONENTS)
   steptape_install_pkg_config(c DESCRIPTION "Steptape for C and Fortran")
   install(FILES ${PROJECT_SOURCE_DIR}/include/steptape/c/mpi.h
@@ -97,6 +105,8 @@ if("images" IN_LIST STEPTAPE_COMPONENTS)
     REQUIRES "steptape-core = ${PROJECT_VERSION}"
     REQUIRES_PRIVATE "libjpeg libpng")
 endif()
+
+include(SteptapeWheel)
 
 if(TARGET steptape)
   if(BUILD_SHARED_LIBS)

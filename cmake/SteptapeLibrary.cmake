@@ -15,6 +15,12 @@
 # steptape_add_interface(<name> COMPONENT <component> [HEADERS ...] [PUBLIC ...])
 #
 # Declares a target without code that collects rooms, such as steptape::core.
+#
+# steptape_add_umbrella(<room>): the other components are single rooms. Their umbrella header joins the room's own, and
+# who links one can use all of core.
+#
+# The package in a wheel brings this file, for components that it builds in the user's project: see steptapeConfig.cmake.in.
+include_guard(GLOBAL)
 
 add_library(steptape_build_flags INTERFACE)
 target_compile_features(steptape_build_flags INTERFACE cxx_std_17)
@@ -140,3 +146,14 @@ function(steptape_add_interface name)
     VERIFY_INTERFACE_HEADER_SETS ${PROJECT_IS_TOP_LEVEL})
   steptape_register(${target} ${arg_COMPONENT})
 endfunction()
+
+function(steptape_add_umbrella room)
+  target_sources(steptape_${room} PUBLIC
+    FILE_SET HEADERS FILES ${PROJECT_SOURCE_DIR}/include/steptape/${room}.h)
+  target_link_libraries(steptape_${room} INTERFACE steptape::core)
+endfunction()
+
+# First, since rooms are registered from bottom to top.
+if(TARGET steptape_protobuf_lite)
+  steptape_register(steptape_protobuf_lite core)
+endif()

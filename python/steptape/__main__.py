@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Starts the command-line tool that came with the package: `python -m steptape inspect runs`."""
+"""Starts the command-line tool that came with the package: `python -m steptape inspect runs`.
+
+`python -m steptape --cmakedir` prints the directory for find_package(steptape) in CMake that is in this package.
+"""
 
 import os
 import shutil
@@ -17,7 +20,16 @@ def tool():
     return shutil.which("steptape")
 
 
+def cmake_directory():
+    """The directory of the CMake package in a wheel; None in a package without one."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cpp", "lib", "cmake", "steptape")
+    return path if os.path.isdir(path) else None
+
+
 def main():
+    if sys.argv[1:] == ["--cmakedir"] and (directory := cmake_directory()):
+        print(directory)
+        return
     path = tool()
     if path is None:
         sys.exit("python -m steptape: got no program 'steptape' in "

@@ -27,12 +27,13 @@ def pip(*arguments):
     return subprocess.run([sys.executable, "-m", "pip", "--disable-pip-version-check", *arguments], **QUIET)
 
 
-def pack(folder):
+def pack(folder, **defines):
     """Makes a wheel by the project's pyproject.toml from the existing build."""
     settings = [f"cmake.source-dir={ROOT}/tests/python/packing", f"build-dir={folder}/build",
                 f"cmake.define.STEPTAPE_PYTHON_PACKAGE={os.environ['STEPTAPE_PYTHON_PACKAGE']}",
                 f"cmake.define.STEPTAPE_TOOL={os.environ['STEPTAPE_TOOL']}",
-                f"cmake.define.STEPTAPE_DATA_SERVER={os.environ.get('STEPTAPE_DATA_SERVER', '')}"]
+                f"cmake.define.STEPTAPE_DATA_SERVER={os.environ.get('STEPTAPE_DATA_SERVER', '')}",
+                *(f"cmake.define.{name}={value}" for name, value in defines.items())]
     done = pip("wheel", ROOT, "--no-deps", "--no-index", "--no-build-isolation", "--wheel-dir", folder,
                # Not -C, which the pip of Debian 12 does not know.
                *(each for setting in settings for each in ("--config-settings", setting)))
