@@ -48,10 +48,10 @@ std::string umbrellaName(const std::string& path) {
   return std::regex_search(path, match, kUmbrella) ? std::string(match[1]) : "";
 }
 
-/// Returns whether no library of ours includes the header: the programs of users compile it, with
+/// Returns whether no library of ours includes the file: the programs of users compile it, with
 /// the dependency that it needs.
-bool isForUsersAlone(const std::string& header) {
-  return header == "include/steptape/c/mpi.h";
+bool isForUsersAlone(const std::string& file) {
+  return file == "include/steptape/c/mpi.h" || startsWith(file, "tools/projects/");
 }
 
 /// Returns the restricted dependency to which a header belongs; empty for others.

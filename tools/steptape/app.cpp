@@ -23,6 +23,7 @@
 #include "tools/steptape/help/help_text.h"
 #include "tools/steptape/hosts/host_answer.h"
 #include "tools/steptape/jobs/program_words.h"
+#include "tools/steptape/projects/cmake_directory.h"
 #include "tools/steptape/serving/data_server_program.h"
 #include "tools/steptape/terminal/screen_text.h"
 #include "tools/steptape/terminal/standard_streams.h"
@@ -38,6 +39,7 @@ constexpr char kFooter[] =
     "  steptape export runs --format csv --output scalars.csv\n"
     "  steptape check runs && echo fine\n"
     "  steptape profile runs/demo\n"
+    "  steptape new heat --mpi\n"
     "  steptape inspect --help";
 
 std::vector<std::string> commandNames(const CLI::App& app) {
@@ -80,6 +82,9 @@ std::unique_ptr<CLI::App> makeApp(int* exitCode) {
   app->formatter(std::make_shared<HelpFormatter>());
   app->set_version_flag("--version", "steptape " STEPTAPE_VERSION, "Print the version and exit");
   app->set_help_flag("-h,--help", "Print this help and exit");
+  app->add_flag_callback(
+      "--cmakedir", [] { throw CLI::CallForVersion(cmakeDirectory(), 0); },
+      "Print the directory for find_package(steptape) in CMake and exit");
   app->failure_message(usageMessage);
   app->require_subcommand(1);
   app->footer(kFooter);
@@ -99,6 +104,7 @@ std::unique_ptr<CLI::App> makeApp(int* exitCode) {
   addProfileCommand(app.get(), exitCode);
   addMergeTracesCommand(app.get(), exitCode);
   addRunCommand(app.get(), exitCode);
+  addNewCommand(app.get(), exitCode);
 #ifdef STEPTAPE_HAVE_SERVER
   addServeCommand(app.get(), exitCode);
   addTensorBoardCommand(app.get(), exitCode);
