@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds the wheel of the Python package and tests it in an environment without a compiler. The last line on
-# stdout is the wheel's path.
+# Builds the wheel of the Python package and tests it in an environment without a compiler, and its package for C++ with
+# one. The last line on stdout is the wheel's path.
 #
 #   tools/wheel.sh [PYTHON]     default: python3; from 3.12 on, the wheel works with all later versions
 #
@@ -39,5 +39,6 @@ if command -v abi3audit >/dev/null && [[ $wheel == *-abi3-* ]]; then
   abi3audit --strict "$wheel" >&2
 fi
 "$venv_python" -B "$root/tests/python/wheel_test.py" "$wheel" >&2
+"$venv_python" -B "$root/tests/python/wheel_cpp_test.py" "$wheel" >&2
 STEPTAPE_PYTHON=$venv_python record_run tools/wheel.sh "$(echo "$folder"/cp*)" "built, installed, read" $((is_new ? SECONDS : 0))
 echo "$wheel"
