@@ -23,6 +23,7 @@
 #include "steptape/log/aggregate.h"               // IWYU pragma: export
 #include "steptape/log/event_file_reader.h"       // IWYU pragma: export
 #include "steptape/log/export.h"                  // IWYU pragma: export
+#include "steptape/log/curve_check.h"             // IWYU pragma: export
 #include "steptape/log/file_check.h"              // IWYU pragma: export
 #include "steptape/log/log_dir.h"                 // IWYU pragma: export
 #include "steptape/log/run_reader.h"              // IWYU pragma: export

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <sys/stat.h>
@@ -214,6 +215,70 @@ void writeTrial(const fs::path& run, double learningRate, const std::string& opt
   writeFile(run / fileName(kStart + (resumed ? kDay : 0), 4271), log.take());
 }
 
+/// Writes a curve, a point a second, into the run's log.
+template <typename ValueAt>
+void writeCurve(EventLog* log, const std::string& tag, std::int64_t begin, std::int64_t end,
+                const ValueAt& valueAt, std::int64_t stride = 1) {
+  for (std::int64_t step = begin; step < end; step += stride) {
+    log->scalar(tag, valueAt(step), step, kBegin + static_cast<double>(step));
+  }
+}
+
+/// Writes `sick/nan` and similar runs, one for each rule of `check --values`.
+void writeSick(const fs::path& root) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  Noise noise(11);
+  const auto loss = [&](std::int64_t step) {
+    return Curve{0.5, 200, 100}.at(step, &noise) + noise.next() / 8;
+  };
+  const auto write = [&](const std::string& name, EventLog* log) {
+    writeFile(root / name / fileName(kBegin, 4280), log->take());
+  };
+  EventLog nans;
+  writeCurve(&nans, "grad_norm", 0, 200, [&](std::int64_t step) {
+    return step < 119 ? 1 + noise.next() / 4 : std::numeric_limits<double>::infinity();
+  });
+  writeCurve(&nans, "loss", 0, 200,
+             [&](std::int64_t step) { return step < 120 ? loss(step) : nan; });
+  write("nan", &nans);
+  EventLog spike;
+  writeCurve(&spike, "loss", 0, 1000,
+             [&](std::int64_t step) { return step == 700 ? 12 : loss(step); });
+  write("spike", &spike);
+  EventLog diverged;
+  writeCurve(&diverged, "loss", 0, 1000, [&](std::int64_t step) {
+    return loss(step) + (step > 600 ? static_cast<double>(step - 600) / 64 : 0.0);
+  });
+  write("diverged", &diverged);
+  EventLog stuck;
+  writeCurve(&stuck, "loss", 0, 400,
+             [&](std::int64_t step) { return step < 150 ? loss(step) : 0.75; });
+  write("stuck", &stuck);
+  EventLog stopped;
+  writeCurve(&stopped, "grad_norm", 0, 300, [&](std::int64_t) { return 1 + noise.next() / 4; });
+  writeCurve(&stopped, "loss", 0, 1000, loss);
+  write("stopped", &stopped);
+  EventLog overfit;
+  writeCurve(&overfit, "loss/train", 0, 1000, [&](std::int64_t step) {
+    return Curve{0, 200, 100}.at(step, &noise);
+  });
+  writeCurve(
+      &overfit, "loss/val", 0, 1000,
+      [&](std::int64_t step) {
+        return step < 300 ? 2 - static_cast<double>(step) / 256
+                          : 0.828125 + static_cast<double>(step - 300) / 1024;
+      },
+      50);
+  write("overfit", &overfit);
+  EventLog wrapped;
+  wrapped.scalar("loss", 1, 2147483647, kBegin);
+  wrapped.scalar("loss", 1, -2147483648, kBegin + 1);
+  write("wrapped", &wrapped);
+  EventLog milliseconds(1000 * kBegin);
+  milliseconds.scalar("loss", 1, 0, 1000 * kBegin);
+  write("milliseconds", &milliseconds);
+}
+
 /// Leaves the file of a process that was killed while it wrote the run.
 void leaveOwner(const fs::path& run) {
   const fs::path file = run / ".steptape_owner";
@@ -235,6 +300,7 @@ void writeRuns(const fs::path& root) {
   writeTrial(root / "sweep/sgd_0.1", 0.1, "sgd", {0.5, 50, 50});
   writeTrial(root / "sweep/sgd_0.01", 0.01, "sgd", {0.375, 120, 90});
   leaveOwner(root / "sweep/sgd_0.1");
+  writeSick(root / "sick");
   writeBaseline(root / "nightly/baseline");
   writeDamaged(root / "nightly/resnet");
   fs::create_directories(root / "tensorboardx");

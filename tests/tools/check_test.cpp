@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <limits>
 #include <string>
 
 #include "tools/tool_fixture.h"
@@ -107,6 +108,54 @@ TEST_F(Check, PrintsJson) {
 ], "more_findings": 0}
 ], "between_runs": []}
 )");
+}
+
+class CheckValues : public Check {
+ protected:
+  /// Writes two runs: one with a loss that is NaN from step 2 on, and a healthy one.
+  void writeRuns() const {
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    writeEvents("runs/sick/events.out.tfevents.1",
+                {version(), simpleScalar("loss", 1, 0), simpleScalar("loss", 0.5F, 1),
+                 simpleScalar("loss", nan, 2), simpleScalar("accuracy", nan, 3)});
+    writeEvents("runs/well/events.out.tfevents.1", {version(), simpleScalar("loss", 1, 0)});
+  }
+};
+
+TEST_F(CheckValues, PrintsALineForEachFindingAndOneForEachRun) {
+  writeRuns();
+  const Outcome outcome = steptape("check --values runs");
+  EXPECT_EQ(outcome.exitCode, 1);
+  EXPECT_EQ(outcome.error, "");
+  EXPECT_EQ(
+      outcome.out,
+      "runs/sick: not-finite: loss: got NaN at step 2 after 0.5; expected a finite number\n"
+      "runs/sick: not-finite: accuracy: got NaN at step 3; expected a finite number; the first "
+      "that was not finite is loss at step 2\n"
+      "runs/sick: 4 points of 2 scalar tags: 2 findings\n"
+      "runs/well: 1 point of 1 scalar tag: no findings\n");
+}
+
+TEST_F(CheckValues, SucceedsWithoutFindings) {
+  writeRuns();
+  EXPECT_EQ(steptape("check --values runs/well").exitCode, 0);
+  EXPECT_EQ(steptape("check --values runs --leave-out not-finite").exitCode, 0);
+  EXPECT_EQ(steptape("check --values runs --tag zzz").exitCode, 0);
+  EXPECT_EQ(steptape("check --values runs --run well").exitCode, 0);
+}
+
+TEST_F(CheckValues, PrintsJson) {
+  writeRuns();
+  EXPECT_THAT(steptape("check --values --json runs/sick").out, StartsWith(R"({"runs": [
+{"run": "runs/sick", "tags": 2, "points": 4, "findings": [
+{"rule": "not-finite", "tag": "loss", "step": 2, "value": "NaN", "wall_time": 1002, "message": ")"));
+}
+
+TEST_F(CheckValues, IsNeededForItsOptions) {
+  writeRuns();
+  EXPECT_THAT(steptape("check runs --tag loss"), Exits(2, HasSubstr("--values")));
+  EXPECT_THAT(steptape("check --values runs --leave-out nan"),
+              Exits(2, HasSubstr("got nan; expected not-finite, spike, ")));
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -18,7 +20,9 @@ using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
 using tools::PointFollower;
 using tools::RunNews;
 
@@ -314,6 +318,20 @@ TEST_F(Tail, AcceptsAFileThatIsBeingWritten) {
   const std::string bytes = smallFile();
   writeBytes("runs/events.out.tfevents.1", bytes.substr(0, bytes.size() - 1));
   EXPECT_THAT(tail("runs --once"), Exits(0, ""));
+}
+
+TEST_F(Tail, PrintsWhatIsWrongWithACurveOnDemand) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  writeEvents("runs/events.out.tfevents.1",
+              {simpleScalar("loss", 1, 0), simpleScalar("loss", nan, 1),
+               simpleScalar("loss", nan, 2), simpleScalar("loss", nan, 3)});
+  EXPECT_THAT(tail("runs --once --lines 1").out, Not(HasSubstr("finding")));
+  const Outcome outcome = tail("runs --once --lines 1 --check");
+  EXPECT_THAT(outcome.out, StartsWith("finding: runs: not-finite: loss: got NaN at step 1 after 1; "
+                                      "expected a finite number\n"));
+  EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 2);
+  EXPECT_THAT(tail("runs --once --lines 0 --check --json").out,
+              StartsWith("{\"run\": \"runs\", \"finding\": {\"rule\": \"not-finite\", "));
 }
 
 }  // namespace

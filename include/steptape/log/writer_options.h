@@ -12,6 +12,7 @@
 #include "steptape/base/clock.h"
 #include "steptape/base/status.h"
 #include "steptape/events/event.h"
+#include "steptape/log/curve_check.h"
 
 namespace steptape {
 
@@ -92,6 +93,16 @@ struct WriterOptions {
 
   /// The source of wall times. Null: the system clock, read through the cycle counter.
   std::shared_ptr<const Clock> clock;
+
+  /// Called once for each finding about a curve, as CurveCheck makes them: NaN, a spike, a loss that
+  /// diverges. Called on the background thread; must not throw and must not call the writer. Rules
+  /// that need all curves are applied when the writer is closed. Empty: curves are not judged. The
+  /// calls that log cost nothing more; the background thread judges about ten million points a
+  /// second.
+  std::function<void(const CurveFinding&)> onFinding;
+
+  /// The rules for `onFinding`.
+  CurveCheckOptions curveCheck;
 };
 
 /// Counts of the work of a writer so far.

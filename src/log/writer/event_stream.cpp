@@ -11,6 +11,20 @@
 
 namespace steptape::detail::log {
 
+namespace {
+
+/// @return null if the run's curves are not judged.
+std::unique_ptr<CurveJudge> makeJudge(const RunContext& run, const std::string& directory) {
+  if (!run.options().onFinding) {
+    return nullptr;
+  }
+  const std::size_t rest = run.directory().size() + 1;  // with the slash
+  return std::make_unique<CurveJudge>(run.options(),
+                                      directory.size() > rest ? directory.substr(rest) + "/" : "");
+}
+
+}  // namespace
+
 EventStream::EventStream(RunContext* context, std::string directory, OpenFiles* openFiles,
                          KillProofLog* log)
     : context_(context),
@@ -19,7 +33,8 @@ EventStream::EventStream(RunContext* context, std::string directory, OpenFiles* 
       purgeFrom_(context->options().purgeStep),
       tags_(context, directory_),
       event_(std::chrono::duration<double>(context->options().coalesceWindow).count()),
-      log_(log, &file_, &pending_, &event_) {}
+      log_(log, &file_, &pending_, &event_),
+      judge_(makeJudge(*context, directory_)) {}
 
 Status EventStream::create(double wallTime) {
   if (!file_.created()) {
@@ -147,6 +162,9 @@ void EventStream::finishEvent() {
 }
 
 void EventStream::writeIfDue(TimePoint now) {
+  if (judge_ != nullptr) {
+    judge_->tell();
+  }
   if (pending_.mustWait(now)) {
     if (pending_.isBufferLarge()) {
       pending_.seal();
@@ -268,6 +286,9 @@ Status EventStream::finishClosed() {
 /// Drops the data that writeAll() could not write.
 void EventStream::close() {
   finishEvent();
+  if (judge_ != nullptr) {
+    judge_->finish();
+  }
   if (head_.empty() && !mustFinish_ && file_.cutBack() != 0) {
     pending_.keepWholeRecords(&file_);
   }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "log/writer/curve_judge.h"
 #include "log/writer/event_builder.h"
 #include "log/writer/event_file.h"
 #include "log/writer/kill_proof_log.h"
@@ -108,6 +109,9 @@ class EventStream {
     }
     series->lastStep = step;
     series->lastValue = value;
+    if (judge_ != nullptr) {
+      judge_->add(series->tag, value, step, wallTime);
+    }
     if (!event_.fits(*series, step, wallTime, exact)) {
       beginEvent(step, wallTime, exact);
     }
@@ -145,7 +149,8 @@ class EventStream {
   EventBuilder event_;
   PendingRecords pending_;
   StreamLog log_;
-  std::size_t knownBacklog_ = 0;  // bytes that context_ counts for this stream
+  const std::unique_ptr<CurveJudge> judge_;  // null: curves are not judged
+  std::size_t knownBacklog_ = 0;             // bytes that context_ counts for this stream
 };
 
 }  // namespace steptape::detail::log

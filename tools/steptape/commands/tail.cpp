@@ -4,12 +4,14 @@
 #include <cstddef>
 #include <cstdio>
 #include <fmt/format.h>
+#include <map>
 #include <memory>
 #include <string>
 #include <unistd.h>
 #include <vector>
 
 #include "steptape/base/status.h"
+#include "steptape/log/curve_check.h"
 
 #include "log/writer/recovery.h"
 #include "tools/steptape/commands/commands.h"
@@ -17,6 +19,7 @@
 #include "tools/steptape/help/value_check.h"
 #include "tools/steptape/runs/log_paths.h"
 #include "tools/steptape/runs/point_follower.h"
+#include "tools/steptape/tables/curve_report.h"
 #include "tools/steptape/tables/human_text.h"
 #include "tools/steptape/tables/json_pieces.h"
 #include "tools/steptape/terminal/interruptible_wait.h"
@@ -34,6 +37,7 @@ struct TailOptions {
   std::size_t lines = 10;
   bool once = false;
   bool json = false;
+  bool check = false;
 };
 
 /// Prints points as lines; columns are as wide as the widest name so far.
@@ -95,6 +99,34 @@ bool reportTrouble(const RunNews& news) {
   return reportProblems(news.damage) != kExitFine;
 }
 
+/// Judges the curves of all runs while they grow.
+class CurveJudge {
+ public:
+  explicit CurveJudge(bool json) : json_(json), terminal_(terminalAt(STDOUT_FILENO)) {}
+
+  /// Prints what new points show, each finding once.
+  void take(const std::vector<NewPoint>& points) {
+    for (const NewPoint& point : points) {
+      checks_[*point.run].add(*point.tag, point.step, point.value, point.wallTime);
+    }
+    for (auto& [run, check] : checks_) {
+      for (const CurveFinding& finding : check.finish()) {
+        fmt::print("{}", json_ ? JsonObject()
+                                         .add("run", jsonString(run))
+                                         .add("finding", curveFindingJson(finding))
+                                         .toString() +
+                                     '\n'
+                               : "finding: " + curveFindingLine(run, finding, terminal_));
+      }
+    }
+  }
+
+ private:
+  const bool json_;
+  const Terminal terminal_;
+  std::map<std::string, CurveCheck> checks_;  // by the directory of the run
+};
+
 /// Brings into the runs what killed programs have left.
 /// @return whether something is damaged or could not be written.
 bool recover(const std::vector<std::string>& paths) {
@@ -118,7 +150,14 @@ bool recover(const std::vector<std::string>& paths) {
 int tail(const TailOptions& options) {
   const bool hadDamage = recover(options.paths);
   PointFollower runs(options.paths, options.filter);
-  RunNews news = runs.update(options.lines);
+  // To judge a curve takes all of its points.
+  RunNews news = options.check ? runs.update() : runs.update(options.lines);
+  CurveJudge judge(options.json);
+  if (options.check) {
+    judge.take(news.points);
+    const std::size_t more = news.points.size() - std::min(news.points.size(), options.lines);
+    news.points.erase(news.points.begin(), news.points.begin() + static_cast<std::ptrdiff_t>(more));
+  }
   if (!runs.hasRuns()) {
     const std::string message = noEventFileIn(options.paths);
     if (options.once) {
@@ -132,6 +171,9 @@ int tail(const TailOptions& options) {
   while (printer.print(news.points) && !options.once && waitFor(options.interval)) {
     news = runs.update();
     hadTrouble = reportTrouble(news) || hadTrouble;
+    if (options.check) {
+      judge.take(news.points);
+    }
   }
   return hadTrouble ? kExitProblem : kExitFine;
 }
@@ -152,6 +194,8 @@ void addTailCommand(CLI::App* app, int* exitCode) {
       ->capture_default_str();
   command->add_flag("--once", options->once, "Print these points and exit");
   command->add_flag("--json", options->json, "Print one JSON object per line, for programs");
+  command->add_flag("--check", options->check,
+                    "Also print what is wrong with the curves, as 'steptape check --values' does");
   command->footer(
       "Prints lines of time, run, tag, step and value, also from new files and new runs, until "
       "Ctrl-C or until the reader of its output exits. First recovers, as 'steptape recover' does, "

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/log/curve_check.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "base/got_expected.h"
+#include "log/curves/curve_names.h"
+#include "log/curves/parted_curves.h"
+#include "log/curves/tag_curve.h"
+
+namespace steptape {
+namespace {
+
+using detail::log::CurveKind;
+using detail::log::curveNumber;
+using detail::log::CurvePart;
+using detail::log::TagCurve;
+
+constexpr std::size_t kFewestRegular = 20;  // points of a tag that is logged regularly
+
+void checkOptions(const CurveCheckOptions& options) {
+  constexpr std::int64_t kLeastWindow = 8;
+  if (options.window < kLeastWindow) {
+    detail::base::reject(std::to_string(options.window), "at least 8", "CurveCheckOptions::window");
+  }
+  if (options.constantPoints < 2) {
+    detail::base::reject(std::to_string(options.constantPoints), "at least 2",
+                         "CurveCheckOptions::constantPoints");
+  }
+  for (const auto& [value, name] :
+       {std::pair{options.spikeRanges, "CurveCheckOptions::spikeRanges"},
+        std::pair{options.stoppedIntervals, "CurveCheckOptions::stoppedIntervals"}}) {
+    if (!(value > 0)) {
+      detail::base::reject(curveNumber(value), "more than 0", name);
+    }
+  }
+}
+
+/// Returns what wall times count, if not seconds; null if they may be seconds.
+const char* unitOf(double wallTime) {
+  constexpr double kMilliseconds = 1e11;  // as seconds, in the year 5138
+  constexpr double kMicroseconds = 1e14;
+  constexpr double kNanoseconds = 1e17;
+  if (wallTime >= kNanoseconds) {
+    return "nanoseconds";
+  }
+  if (wallTime >= kMicroseconds) {
+    return "microseconds";
+  }
+  return wallTime >= kMilliseconds ? "milliseconds" : nullptr;
+}
+
+}  // namespace
+
+const char* curveRuleName(CurveRule rule) noexcept {
+  switch (rule) {
+    case CurveRule::kNotFinite:
+      return "not-finite";
+    case CurveRule::kSpike:
+      return "spike";
+    case CurveRule::kDivergence:
+      return "divergence";
+    case CurveRule::kNoChange:
+      return "no-change";
+    case CurveRule::kStopped:
+      return "stopped";
+    case CurveRule::kStepsWrapped:
+      return "steps-wrapped";
+    case CurveRule::kMilliseconds:
+      return "milliseconds";
+    case CurveRule::kParted:
+      return "parted";
+  }
+  return "";
+}
+
+struct CurveCheck::State {
+  explicit State(CurveCheckOptions given) : options(std::move(given)) {}
+
+  TagCurve& curveOf(std::string_view tag);
+  void nameTheFirst(std::vector<CurveFinding>* all);
+  void judgeStopped();
+  void judgeParted();
+
+  const CurveCheckOptions options;
+  std::map<std::string, TagCurve, std::less<>> curves;
+  TagCurve* latest = nullptr;  // programs log a tag again and again, or tags in turn
+  std::vector<CurveFinding> findings;
+  bool hasToldUnit = false;
+  CurveFinding firstNotFinite;  // of all tags, by its time
+  bool hasNotFinite = false;
+};
+
+TagCurve& CurveCheck::State::curveOf(std::string_view tag) {
+  if (latest == nullptr || latest->tag() != tag) {
+    auto found = curves.find(tag);
+    if (found == curves.end()) {
+      found = curves
+                  .emplace(std::piecewise_construct, std::forward_as_tuple(tag),
+                           std::forward_as_tuple(std::string(tag), options))
+                  .first;
+    }
+    latest = &found->second;
+  }
+  return *latest;
+}
+
+/// A loss that is NaN makes all others NaN: their findings name the first one.
+void CurveCheck::State::nameTheFirst(std::vector<CurveFinding>* all) {
+  for (const CurveFinding& finding : *all) {
+    if (finding.rule == CurveRule::kNotFinite &&
+        (!hasNotFinite || finding.wallTime < firstNotFinite.wallTime)) {
+      firstNotFinite = finding;
+      hasNotFinite = true;
+    }
+  }
+  for (CurveFinding& finding : *all) {
+    if (finding.rule == CurveRule::kNotFinite && finding.tag != firstNotFinite.tag) {
+      finding.message += "; the first that was not finite is " + firstNotFinite.tag + " at step " +
+                         std::to_string(firstNotFinite.step);
+    }
+  }
+}
+
+/// A tag has stopped if another one that was logged as often goes on. A tag of another phase of the
+/// program, such as a last evaluation, is no such tag.
+void CurveCheck::State::judgeStopped() {
+  double end = -std::numeric_limits<double>::infinity();
+  for (const auto& [tag, curve] : curves) {
+    end = std::max(end, curve.last().wallTime);
+  }
+  for (auto& [tag, curve] : curves) {
+    const double missing = end - curve.last().wallTime;
+    const double longest = curve.longestInterval();
+    if (curve.points() < kFewestRegular || longest <= 0 ||
+        missing <= options.stoppedIntervals * longest) {
+      continue;
+    }
+    const TagCurve::Point& last = curve.last();
+    const auto goesOn = std::find_if(curves.begin(), curves.end(), [&](const auto& other) {
+      const std::size_t later = other.second.thinned().pointsAfter(last.wallTime);
+      const std::size_t before = other.second.points() - std::min(later, other.second.points());
+      return later >= kFewestRegular && before >= curve.points() / 2 &&
+             other.second.firstTime() < last.wallTime;
+    });
+    if (goesOn != curves.end()) {
+      curve.report(CurveRule::kStopped, last,
+                   detail::base::gotExpected(
+                       "no point after step " + std::to_string(last.step) + " for " +
+                           curveNumber(missing) + " s, while " + goesOn->first + " goes on",
+                       "one at least every " + curveNumber(longest) + " s, as before"),
+                   &findings);
+    }
+  }
+}
+
+void CurveCheck::State::judgeParted() {
+  std::map<std::string, std::pair<std::vector<TagCurve*>, std::vector<TagCurve*>>> pairs;
+  for (auto& [tag, curve] : curves) {
+    const detail::log::PartedName name = detail::log::partedNameOf(tag);
+    if (curve.kind() == CurveKind::kLoss && name.part != CurvePart::kNone) {
+      auto& pair = pairs[name.rest];
+      (name.part == CurvePart::kTraining ? pair.first : pair.second).push_back(&curve);
+    }
+  }
+  for (const auto& [name, pair] : pairs) {
+    for (TagCurve* const validation : pair.second) {
+      for (const TagCurve* const training : pair.first) {
+        if (auto message = detail::log::partingOf(*training, *validation)) {
+          validation->report(CurveRule::kParted, validation->last(), std::move(*message),
+                             &findings);
+        }
+      }
+    }
+  }
+}
+
+CurveCheck::CurveCheck(CurveCheckOptions options) {
+  checkOptions(options);
+  state_ = std::make_unique<State>(std::move(options));
+}
+
+CurveCheck::CurveCheck(CurveCheck&&) noexcept = default;
+CurveCheck& CurveCheck::operator=(CurveCheck&&) noexcept = default;
+CurveCheck::~CurveCheck() = default;
+
+void CurveCheck::add(std::string_view tag, std::int64_t step, double value, double wallTime) {
+  const TagCurve::Point point{step, value, wallTime};
+  TagCurve& curve = state_->curveOf(tag);
+  curve.add(point, &state_->findings);
+  if (state_->hasToldUnit) {
+    return;
+  }
+  if (const char* const unit = unitOf(wallTime)) {
+    state_->hasToldUnit = true;
+    curve.report(CurveRule::kMilliseconds, point,
+                 detail::base::gotExpected("a wall time of " + curveNumber(wallTime),
+                                           "seconds since 1970: these are " + std::string(unit)),
+                 &state_->findings);
+  }
+}
+
+std::vector<CurveFinding> CurveCheck::take() {
+  std::vector<CurveFinding> findings = std::exchange(state_->findings, {});
+  state_->nameTheFirst(&findings);
+  return findings;
+}
+
+std::vector<CurveFinding> CurveCheck::finish() {
+  state_->judgeStopped();
+  state_->judgeParted();
+  std::vector<CurveFinding> findings = take();
+  std::stable_sort(
+      findings.begin(), findings.end(),
+      [](const CurveFinding& a, const CurveFinding& b) { return a.wallTime < b.wallTime; });
+  return findings;
+}
+
+}  // namespace steptape

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "log/curves/tag_curve.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <utility>
+
+#include "base/got_expected.h"
+
+namespace steptape::detail::log {
+namespace {
+
+std::string at(std::int64_t step) {
+  return " at step " + std::to_string(step);
+}
+
+/// The values between which a curve may go on.
+struct Limits {
+  double least;
+  double largest;
+
+  bool contain(double value) const { return least <= value && value <= largest; }
+};
+
+/// Returns the range, widened on each side by `ranges` times its width.
+Limits widened(double least, double largest, double ranges) {
+  const double margin = ranges * (largest - least);
+  return {least - margin, largest + margin};
+}
+
+/// Returns whether a value is in the widened range of the values before it. Those that are positive
+/// and differ by more than ten times are compared by their logarithms too: such curves have rare
+/// large values.
+bool isExpected(double value, double least, double largest, double ranges) {
+  constexpr double kWide = 10;
+  const bool isWide = least > 0 && largest > kWide * least && value > 0;
+  return widened(least, largest, ranges).contain(value) ||
+         (isWide && widened(std::log(least), std::log(largest), ranges).contain(std::log(value)));
+}
+
+}  // namespace
+
+std::string curveNumber(double value) {
+  std::array<char, 32> text;
+  const int size = std::snprintf(text.data(), text.size(), "%.4g", value);
+  return {text.data(), static_cast<std::size_t>(size)};
+}
+
+TagCurve::TagCurve(std::string tag, const CurveCheckOptions& options)
+    : tag_(std::move(tag)),
+      kind_(curveKindOf(tag_)),
+      options_(options),
+      window_(static_cast<std::size_t>(options.window)) {}
+
+bool TagCurve::wants(CurveRule rule) const {
+  return (reported_ & 1U << static_cast<unsigned>(rule)) == 0;
+}
+
+void TagCurve::report(CurveRule rule, const Point& point, std::string message, Findings* findings) {
+  const auto& leftOut = options_.leftOut;
+  if (wants(rule) && std::find(leftOut.begin(), leftOut.end(), rule) == leftOut.end()) {
+    findings->push_back({rule, tag_, point.step, point.value, point.wallTime, std::move(message)});
+  }
+  reported_ |= 1U << static_cast<unsigned>(rule);
+}
+
+void TagCurve::add(const Point& point, Findings* findings) {
+  if (points_ == 0) {
+    firstTime_ = point.wallTime;
+  } else {
+    longestInterval_ = std::max(longestInterval_, point.wallTime - last_.wallTime);
+    constexpr std::int64_t kHalf = std::int64_t{1} << 30;
+    if (last_.step >= kHalf && point.step <= -kHalf) {
+      report(CurveRule::kStepsWrapped, point,
+             base::gotExpected(
+                 "step " + std::to_string(point.step) + " after " + std::to_string(last_.step),
+                 "increasing steps: a 32-bit counter has overflowed"),
+             findings);
+    }
+    if (point.step < last_.step) {
+      beginAnew();
+    }
+  }
+  ++points_;
+  judgeFinite(point, findings);
+  if (std::isfinite(point.value)) {
+    thinned_.add(point.wallTime, point.step, point.value);
+    judgeSpike(point, findings);
+    judgeChange(point, findings);
+    window_.add(point.value);
+    judgeDivergence(point, findings);
+  }
+  last_ = point;
+}
+
+void TagCurve::beginAnew() {
+  window_.clear();
+  outlier_.reset();
+  equalPoints_ = 0;
+  sinceMedian_ = 0;
+}
+
+void TagCurve::judgeFinite(const Point& point, Findings* findings) {
+  if (std::isfinite(point.value) || !wants(CurveRule::kNotFinite)) {
+    return;
+  }
+  const std::string got = std::isnan(point.value) ? "NaN" : "an infinity";
+  report(CurveRule::kNotFinite, point,
+         base::gotExpected(
+             got + at(point.step) + (points_ > 1 ? " after " + curveNumber(last_.value) : ""),
+             "a finite number"),
+         findings);
+}
+
+void TagCurve::judgeSpike(const Point& point, Findings* findings) {
+  if (!wants(CurveRule::kSpike) || kind_ == CurveKind::kMeasure) {
+    return;
+  }
+  if (outlier_) {
+    judgeReturn(point, findings);
+    return;
+  }
+  if (!window_.isFull() || window_.least() == window_.largest() ||
+      isExpected(point.value, window_.least(), window_.largest(), options_.spikeRanges)) {
+    return;
+  }
+  const Outlier outlier{point, window_.least(), window_.largest()};
+  // A schedule, such as that of a learning rate, is smooth and may jump.
+  const bool isNoisy = window_.turns() >= static_cast<std::size_t>(options_.window / 4);
+  if (isNoisy) {
+    reportSpike(outlier, findings);
+  } else {
+    outlier_ = outlier;
+  }
+}
+
+void TagCurve::judgeReturn(const Point& point, Findings* findings) {
+  constexpr std::size_t kSoon = 16;
+  if (widened(outlier_->least, outlier_->largest, 1).contain(point.value)) {
+    reportSpike(*outlier_, findings);
+    outlier_.reset();
+  } else if (++outlier_->pointsSince == kSoon) {
+    outlier_.reset();
+  }
+}
+
+void TagCurve::reportSpike(const Outlier& outlier, Findings* findings) {
+  const Limits limits = widened(outlier.least, outlier.largest, options_.spikeRanges);
+  report(CurveRule::kSpike, outlier.point,
+         base::gotExpected(curveNumber(outlier.point.value) + at(outlier.point.step),
+                           curveNumber(limits.least) + " to " + curveNumber(limits.largest) +
+                               ": the last " + std::to_string(options_.window) + " values were " +
+                               curveNumber(outlier.least) + " to " + curveNumber(outlier.largest)),
+         findings);
+}
+
+void TagCurve::judgeChange(const Point& point, Findings* findings) {
+  const bool isEqual = points_ > 1 && point.value == last_.value;
+  hasChanged_ = hasChanged_ || (points_ > 1 && !isEqual);
+  equalPoints_ = isEqual ? equalPoints_ + 1 : 1;
+  if (equalPoints_ != static_cast<std::size_t>(options_.constantPoints)) {
+    return;
+  }
+  // A term that is off is 0, and a score may have reached its best value.
+  const bool isEnd = kind_ == CurveKind::kScore && hasChanged_;
+  if (kind_ == CurveKind::kOther || isEnd || point.value == 0 ||
+      (kind_ == CurveKind::kScore && (point.value == 1 || point.value == 100))) {
+    return;
+  }
+  report(CurveRule::kNoChange, point,
+         base::gotExpected(std::to_string(equalPoints_) + " points of " + curveNumber(point.value) +
+                               " in a row up to step " + std::to_string(point.step),
+                           "a change"),
+         findings);
+}
+
+void TagCurve::judgeDivergence(const Point& point, Findings* findings) {
+  if (kind_ != CurveKind::kLoss || !window_.isFull() || !wants(CurveRule::kDivergence)) {
+    return;
+  }
+  if (sinceMedian_++ % static_cast<std::size_t>(std::max<std::int64_t>(1, options_.window / 2)) !=
+      0) {
+    return;
+  }
+  const double median = window_.median();
+  if (!startMedian_) {
+    startMedian_ = median;
+    bestMedian_ = median;
+    bestStep_ = point.step;
+    return;
+  }
+  if (median < bestMedian_) {
+    bestMedian_ = median;
+    bestStep_ = point.step;
+    return;
+  }
+  const double start = *startMedian_;
+  const double noise = window_.medianChange();
+  const double improved = start - bestMedian_;
+  const double worse = median - start;
+  // Losses of reinforcement learning and of adversaries rise as their other side learns. So a loss
+  // diverges that has fallen before, or whose order of magnitude changes.
+  constexpr double kNoises = 6;
+  constexpr double kExplosion = 1e4;
+  const bool hasLearned = improved > std::max(kNoises * noise, 0.1 * std::abs(start));
+  const bool isUndone = hasLearned && worse > improved && worse > kNoises * noise;
+  const bool isExplosion =
+      worse > kExplosion * std::max(std::abs(start), std::numeric_limits<double>::min());
+  if (isUndone || isExplosion) {
+    report(CurveRule::kDivergence, point,
+           base::gotExpected("a median of " + curveNumber(median) + " over " +
+                                 std::to_string(options_.window) + " points up to step " +
+                                 std::to_string(point.step),
+                             "less than at the start, " + curveNumber(start) + "; the least was " +
+                                 curveNumber(bestMedian_) + at(bestStep_)),
+           findings);
+  }
+}
+
+}  // namespace steptape::detail::log

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "steptape/log/curve_check.h"
+
+#include "log/curves/curve_names.h"
+#include "log/curves/point_window.h"
+#include "log/curves/thinned_curve.h"
+
+namespace steptape::detail::log {
+
+/// Returns a number as messages show it: four digits.
+std::string curveNumber(double value);
+
+/// One tag of a CurveCheck: the rules that need no other tag.
+///
+/// @threads Not thread-safe: one thread at a time.
+class TagCurve {
+ public:
+  struct Point {
+    std::int64_t step;
+    double value;
+    double wallTime;
+  };
+
+  /// @param options Outlives this object.
+  TagCurve(std::string tag, const CurveCheckOptions& options);
+
+  /// @param findings Gets what the point shows.
+  void add(const Point& point, std::vector<CurveFinding>* findings);
+
+  const std::string& tag() const { return tag_; }
+  CurveKind kind() const { return kind_; }
+  const ThinnedCurve& thinned() const { return thinned_; }
+  std::size_t points() const { return points_; }
+  double firstTime() const { return firstTime_; }
+  const Point& last() const { return last_; }
+  /// Returns the longest time between two points.
+  double longestInterval() const { return longestInterval_; }
+
+  /// Makes a finding, unless the rule has one of the tag, or is left out.
+  void report(CurveRule rule, const Point& point, std::string message,
+              std::vector<CurveFinding>* findings);
+
+ private:
+  using Findings = std::vector<CurveFinding>;
+
+  /// A value of a smooth curve that may be a spike: if the curve comes back soon.
+  struct Outlier {
+    Point point;
+    double least;
+    double largest;
+    std::size_t pointsSince = 0;
+  };
+
+  bool wants(CurveRule rule) const;
+  void beginAnew();
+  void judgeFinite(const Point& point, Findings* findings);
+  void judgeSpike(const Point& point, Findings* findings);
+  void judgeReturn(const Point& point, Findings* findings);
+  void reportSpike(const Outlier& outlier, Findings* findings);
+  void judgeChange(const Point& point, Findings* findings);
+  void judgeDivergence(const Point& point, Findings* findings);
+
+  const std::string tag_;
+  const CurveKind kind_;
+  const CurveCheckOptions& options_;
+  std::uint32_t reported_ = 0;  // a bit for each rule
+  std::size_t points_ = 0;
+  Point last_{0, 0, 0};
+  double firstTime_ = 0;
+  double longestInterval_ = 0;
+  ThinnedCurve thinned_;
+
+  PointWindow window_;
+  std::optional<Outlier> outlier_;
+  std::size_t equalPoints_ = 0;  // with the last value, in a row
+  bool hasChanged_ = false;
+  std::size_t sinceMedian_ = 0;  // points
+  std::optional<double> startMedian_;
+  double bestMedian_ = 0;
+  std::int64_t bestStep_ = 0;
+};
+
+}  // namespace steptape::detail::log

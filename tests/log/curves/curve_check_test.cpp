@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steptape/log/curve_check.h"
+
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "support/expect_error.h"
+
+#include <gmock/gmock.h>
+
+namespace steptape {
+namespace {
+
+using test::expectError;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+/// "rule of tag at step" of each finding.
+std::vector<std::string> textsOf(const std::vector<CurveFinding>& findings) {
+  std::vector<std::string> texts;
+  for (const CurveFinding& finding : findings) {
+    texts.push_back(std::string(curveRuleName(finding.rule)) + " of " + finding.tag + " at " +
+                    std::to_string(finding.step));
+  }
+  return texts;
+}
+
+class CurveCheckTest : public ::testing::Test {
+ protected:
+  /// Adds a point a second.
+  void add(const std::string& tag, std::int64_t step, double value) {
+    check_.add(tag, step, value, 1e9 + static_cast<double>(step));
+  }
+  void addCurve(const std::string& tag, std::int64_t begin, std::int64_t end,
+                const std::function<double(double step)>& valueAt, std::int64_t stride = 1) {
+    for (std::int64_t step = begin; step < end; step += stride) {
+      add(tag, step, valueAt(static_cast<double>(step)));
+    }
+  }
+  double noise() { return std::uniform_real_distribution<double>(-1, 1)(random_); }
+  /// A loss that falls from 2 to 1, with noise.
+  double loss(double step) { return 1 + std::exp(-step / 200) + 0.05 * noise(); }
+
+  std::mt19937 random_{7};
+  CurveCheck check_;
+};
+
+TEST_F(CurveCheckTest, ReportsTheFirstValueThatIsNotFinite) {
+  add("loss", 1, 0.5);
+  add("loss", 2, kNan);
+  add("loss", 3, kNan);
+  const std::vector<CurveFinding> findings = check_.take();
+  ASSERT_THAT(textsOf(findings), ElementsAre("not-finite of loss at 2"));
+  EXPECT_EQ(findings[0].message, "got NaN at step 2 after 0.5; expected a finite number");
+  EXPECT_TRUE(std::isnan(findings[0].value));
+  EXPECT_EQ(findings[0].wallTime, 1e9 + 2);
+  EXPECT_THAT(check_.finish(), IsEmpty());
+}
+
+TEST_F(CurveCheckTest, TellsWhichTagCameFirst) {
+  add("accuracy", 9, kNan);
+  add("grad_norm", 4, std::numeric_limits<double>::infinity());
+  add("loss", 5, kNan);
+  const std::vector<CurveFinding> findings = check_.finish();
+  ASSERT_THAT(textsOf(findings),
+              ElementsAre("not-finite of grad_norm at 4", "not-finite of loss at 5",
+                          "not-finite of accuracy at 9"));
+  EXPECT_EQ(findings[0].message, "got an infinity at step 4; expected a finite number");
+  EXPECT_EQ(findings[1].message,
+            "got NaN at step 5; expected a finite number; the first that was not finite is "
+            "grad_norm at step 4");
+}
+
+TEST_F(CurveCheckTest, ReportsASpikeOfANoisyCurveAtOnce) {
+  addCurve("loss", 0, 500, [&](double step) { return loss(step); });
+  EXPECT_THAT(check_.take(), IsEmpty());
+  add("loss", 500, 9);
+  const std::vector<CurveFinding> findings = check_.take();
+  ASSERT_THAT(textsOf(findings), ElementsAre("spike of loss at 500"));
+  EXPECT_EQ(findings[0].value, 9);
+  EXPECT_THAT(findings[0].message, HasSubstr("got 9 at step 500; expected "));
+  EXPECT_THAT(findings[0].message, HasSubstr(": the last 128 values were "));
+}
+
+TEST_F(CurveCheckTest, ReportsASpikeOfASmoothCurveThatComesBack) {
+  const auto smooth = [](double step) { return 1 + std::exp(-step / 200); };
+  addCurve("loss", 0, 500, smooth);
+  add("loss", 500, 9);
+  EXPECT_THAT(check_.take(), IsEmpty());
+  addCurve("loss", 501, 503, smooth);
+  EXPECT_THAT(textsOf(check_.take()), ElementsAre("spike of loss at 500"));
+}
+
+TEST_F(CurveCheckTest, ReportsASpikeDownwards) {
+  addCurve("accuracy", 0, 500, [&](double) { return 0.9 + 0.01 * noise(); });
+  add("accuracy", 500, 0.1);
+  EXPECT_THAT(textsOf(check_.take()), ElementsAre("spike of accuracy at 500"));
+}
+
+TEST_F(CurveCheckTest, TakesTheJumpsOfAScheduleForNoSpike) {
+  addCurve("lr", 0, 3000, [](double step) {  // cosine with restarts
+    return 0.05 * (1 + std::cos(3.14159 * std::fmod(step, 1000) / 1000));
+  });
+  addCurve("lr_steps", 0, 3000, [](double step) { return step < 1500 ? 0.1 : 0.001; });
+  EXPECT_THAT(check_.finish(), IsEmpty());
+}
+
+TEST_F(CurveCheckTest, ReportsALossThatIsWorseThanAtItsStart) {
+  addCurve("loss", 0, 800, [&](double step) { return loss(step); });
+  EXPECT_THAT(check_.take(), IsEmpty());
+  addCurve("loss", 800, 1600, [&](double step) { return 1 + (step - 800) / 100 + 0.05 * noise(); });
+  const std::vector<CurveFinding> findings = check_.take();
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_EQ(findings[0].rule, CurveRule::kDivergence);
+  EXPECT_THAT(findings[0].message, HasSubstr("expected less than at the start, "));
+}
+
+TEST_F(CurveCheckTest, ReportsALossThatExplodes) {
+  addCurve("loss", 0, 800, [](double step) { return std::exp(step / 40); });
+  EXPECT_THAT(textsOf(check_.take()), SizeIs(1));
+}
+
+TEST_F(CurveCheckTest, TakesARewardThatRisesForNoDivergence) {
+  addCurve("reward", 0, 800, [&](double step) { return step + 20 * noise(); });
+  addCurve("value_loss", 0, 800, [&](double step) { return 0.1 + step / 100 + 0.1 * noise(); });
+  EXPECT_THAT(check_.finish(), IsEmpty());
+}
+
+TEST_F(CurveCheckTest, ReportsALossThatDoesNotChangeAnyMore) {
+  addCurve("loss", 0, 100, [&](double step) { return loss(step); });
+  addCurve("loss", 100, 400, [](double) { return 0.693; });
+  const std::vector<CurveFinding> findings = check_.finish();
+  ASSERT_THAT(textsOf(findings), ElementsAre("no-change of loss at 199"));
+  EXPECT_EQ(findings[0].message,
+            "got 100 points of 0.693 in a row up to step 199; expected a change");
+}
+
+TEST_F(CurveCheckTest, TakesSettingsAndBestScoresForNoStandstill) {
+  addCurve("lr", 0, 400, [](double) { return 0.1; });
+  addCurve("aux_loss", 0, 400, [](double) { return 0; });
+  addCurve("accuracy", 0, 100, [](double step) { return step / 100; });
+  addCurve("accuracy", 100, 400, [](double) { return 1; });
+  EXPECT_THAT(check_.finish(), IsEmpty());
+}
+
+TEST_F(CurveCheckTest, ReportsAScoreThatNeverChanged) {
+  addCurve("accuracy", 0, 150, [](double) { return 0.1; });
+  EXPECT_THAT(textsOf(check_.finish()), ElementsAre("no-change of accuracy at 99"));
+}
+
+TEST_F(CurveCheckTest, ReportsATagThatStoppedWhileOthersGoOn) {
+  addCurve("loss", 0, 1000, [&](double step) { return loss(step); });
+  addCurve("grad_norm", 0, 400, [&](double) { return 1 + 0.1 * noise(); });
+  const std::vector<CurveFinding> findings = check_.finish();
+  ASSERT_THAT(textsOf(findings), ElementsAre("stopped of grad_norm at 399"));
+  EXPECT_EQ(
+      findings[0].message,
+      "got no point after step 399 for 600 s, while loss goes on; expected one at least every "
+      "1 s, as before");
+}
+
+TEST_F(CurveCheckTest, TakesPhasesOfAProgramForNoStop) {
+  addCurve("warmup/loss", 0, 300, [&](double step) { return loss(step); });
+  addCurve("train/loss", 300, 2000, [&](double step) { return loss(step); });
+  addCurve("test/loss", 2000, 2600, [&](double) { return 1 + 0.1 * noise(); });
+  EXPECT_THAT(check_.finish(), IsEmpty());
+}
+
+TEST_F(CurveCheckTest, ReportsStepsThatWrapped) {
+  check_.add("loss", 2147483600, 1, 1e9);
+  check_.add("loss", -2147483600, 1, 1e9 + 1);
+  const std::vector<CurveFinding> findings = check_.take();
+  ASSERT_THAT(textsOf(findings), ElementsAre("steps-wrapped of loss at -2147483600"));
+  EXPECT_EQ(
+      findings[0].message,
+      "got step -2147483600 after 2147483600; expected increasing steps: a 32-bit counter has "
+      "overflowed");
+}
+
+TEST_F(CurveCheckTest, ReportsTimesThatAreNotInSecondsOnce) {
+  check_.add("loss", 0, 1, 1.7e12);
+  check_.add("lr", 0, 1, 1.7e12);
+  const std::vector<CurveFinding> findings = check_.take();
+  ASSERT_THAT(textsOf(findings), ElementsAre("milliseconds of loss at 0"));
+  EXPECT_EQ(findings[0].message,
+            "got a wall time of 1.7e+12; expected seconds since 1970: these are milliseconds");
+}
+
+TEST_F(CurveCheckTest, ReportsAValidationThatRisesWhileItsTrainingFalls) {
+  addCurve("loss/train", 0, 2000,
+           [&](double step) { return std::exp(-step / 500) + 0.02 * noise(); });
+  addCurve(
+      "loss/val", 0, 2000,
+      [&](double step) {
+        return (step < 600 ? 1 - step / 1000 : 0.4 + (step - 600) / 2000) + 0.01 * noise();
+      },
+      50);
+  const std::vector<CurveFinding> findings = check_.finish();
+  ASSERT_THAT(textsOf(findings), ElementsAre("parted of loss/val at 1950"));
+  EXPECT_THAT(findings[0].message, HasSubstr("while loss/train fell from "));
+}
+
+TEST_F(CurveCheckTest, BeginsAnewAfterARestart) {
+  addCurve("loss", 0, 500, [&](double step) { return 10 + 0.1 * loss(step); });
+  addCurve("loss", 0, 40, [&](double step) { return 100 + 0.1 * loss(step); });
+  EXPECT_THAT(check_.finish(), IsEmpty());
+}
+
+TEST_F(CurveCheckTest, LeavesOutTheRulesThatItIsTold) {
+  CurveCheckOptions options;
+  options.leftOut = {CurveRule::kNotFinite};
+  check_ = CurveCheck(options);
+  add("loss", 0, kNan);
+  EXPECT_THAT(check_.finish(), IsEmpty());
+}
+
+TEST_F(CurveCheckTest, RefusesOptionsThatMakeNoSense) {
+  CurveCheckOptions options;
+  options.window = 1;
+  expectError(ErrorCode::kInvalidArgument, "CurveCheckOptions::window: got 1; expected at least 8",
+              [&] { CurveCheck check(options); });
+  options = {};
+  options.spikeRanges = 0;
+  expectError(ErrorCode::kInvalidArgument,
+              "CurveCheckOptions::spikeRanges: got 0; expected more than 0",
+              [&] { CurveCheck check(options); });
+}
+
+}  // namespace
+}  // namespace steptape
