@@ -9,12 +9,15 @@ import os
 import tempfile
 from typing import Any
 
+from . import _arguments
 from ._optional import require
 
 
 def export(model: Any, inputs: Any, verbose: bool, write: Any) -> None:
     """Exports the model to a temporary file and calls `write` with its path."""
     torch = require("torch", "torch", "add_graph")
+    if not isinstance(model, torch.nn.Module):
+        raise _arguments.wrong("add_graph: model", model, "a module of torch")
     if inputs is None:
         raise TypeError("add_graph: input_to_model: got None; expected a tensor or a tuple of them")
     arguments = inputs if isinstance(inputs, tuple) else (inputs,)

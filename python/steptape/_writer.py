@@ -126,9 +126,14 @@ class SummaryWriter(OpenRun):
 
     def add_images(self, tag: str, img_tensor: Any, global_step: Step = None,
                    walltime: Optional[Number] = None, dataformats: str = "NCHW") -> None:
-        """Records a batch of images as one grid of up to 8 columns; see add_image()."""
+        """Records a batch of images as one grid of up to 8 columns; see add_image().
+
+        A list of images of one shape is a batch as well; dataformats may then be that of each.
+        """
         step = self._begin("add_images", global_step)
         order = _arguments.dimensions(dataformats, "add_images: dataformats", "'NCHW', 'NHWC' and so on")
+        if isinstance(img_tensor, (list, tuple)) and "N" not in order:
+            order = "N" + order
         self._log("add_images", tag, lambda time, pixels: self._add_images(tag, pixels, step, time, order),
                   walltime, img_tensor=img_tensor)
 
@@ -213,7 +218,7 @@ class SummaryWriter(OpenRun):
         use_strict_trace is ignored. Raises what torch.onnx.export() raises if it cannot export the model.
         """
         self._begin("add_graph")
-        _graphs.export(model, input_to_model, verbose, self._add_onnx_graph)
+        _graphs.export(model, input_to_model, verbose, lambda path: self._add_onnx_graph(os.fsencode(path)))
 
     def add_embedding(self, mat: Any, metadata: Optional[Iterable[Any]] = None, label_img: Any = None,
                       global_step: Step = None, tag: str = "default",

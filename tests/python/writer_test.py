@@ -4,11 +4,13 @@
 
 import io
 import os
+import shutil
 import sys
 import tempfile
 import threading
 import unittest
 import warnings
+from unittest import mock
 
 import numpy as np
 import torch
@@ -171,6 +173,34 @@ class Arrays(Case):
             writer.add_audio("sound", torch.zeros(1, 100), 1)
             with self.assertRaisesRegex(ValueError, "int64"):
                 writer.add_image("image", np.zeros((3, 4, 4), np.int64), 0)
+
+
+class Pictures(Case):
+    def test_of_modules_are_graphs_of_the_exported_file(self):
+        golden = os.path.join(os.path.dirname(__file__), "..", "golden", "resnet.onnx")
+
+        def export(model, arguments, path, **options):
+            self.assertEqual([tensor.shape for tensor in arguments], [(1, 3)])
+            shutil.copy(golden, path)
+
+        module, inputs = torch.nn.Linear(3, 5), torch.zeros(1, 3)
+        with mock.patch("torch.onnx.export", export), mock.patch.dict(sys.modules, onnx=mock.Mock()):
+            with self.writer() as writer:
+                writer.add_graph(module, inputs)
+                for arguments, message in (((module,), "input_to_model: got None"), (("model", inputs), "got 'model'")):
+                    with self.assertRaisesRegex(TypeError, message):
+                        writer.add_graph(*arguments)
+        with steptape.SummaryWriter(os.path.join(self.log_dir, "file")) as writer:
+            writer.add_onnx_graph(golden)
+        self.assertEqual(self.run_()["__run_graph__"].values[0], self.run_("file")["__run_graph__"].values[0])
+
+    def test_of_lists_of_images_are_batches(self):
+        images = [np.full((3, 4, 5), 50 * i, np.uint8) for i in range(3)]
+        with self.writer() as writer:
+            writer.add_images("images", images, 0, dataformats="CHW")
+            writer.add_images("images", np.stack(images), 1)
+        first, second = self.run_()["images"].values
+        self.assertEqual(first, second)
 
 
 class SlowDevice:
