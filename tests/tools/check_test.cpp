@@ -9,6 +9,7 @@
 namespace steptape {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
@@ -156,6 +157,16 @@ TEST_F(CheckValues, IsNeededForItsOptions) {
   EXPECT_THAT(steptape("check runs --tag loss"), Exits(2, HasSubstr("--values")));
   EXPECT_THAT(steptape("check --values runs --leave-out nan"),
               Exits(2, HasSubstr("got nan; expected not-finite, spike, ")));
+}
+
+TEST_F(CheckValues, TellsACommandOfTheUser) {
+  writeRuns();
+  EXPECT_EQ(steptape("check --values runs --on-event 'cat >> events'").exitCode, 1);
+  EXPECT_THAT(contentOf("events"),
+              AllOf(HasSubstr("\"event\": \"finding\", \"message\": \"loss: got NaN at step 2"),
+                    HasSubstr("\"run\": \"runs/sick\""), HasSubstr("\"tag\": \"accuracy\"")));
+  EXPECT_THAT(steptape("check --values runs --on-event 'exit 3'").error,
+              HasSubstr("note: event command \"exit 3\": got exit code 3; expected exit code 0\n"));
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 // `steptape run` with jobs of one process and with launchers that only record how they are called.
 // tests/tools/run_mpi_test.cpp starts ranks.
 #include <csignal>
+#include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <unistd.h>
 #include <vector>
@@ -15,6 +17,7 @@ namespace steptape {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 using ::testing::Not;
@@ -340,6 +343,28 @@ TEST_F(Run, DoesNotStartOpenMpiAsRootUnasked) {
           .exitCode,
       0);
   EXPECT_THAT(contentOf("calls"), Not(HasSubstr("--allow-run-as-root")));
+}
+
+TEST_F(Run, TellsACommandOfTheUserWhatHappens) {
+  const std::string script = writeScript("job", "echo x >> starts; test $(wc -l < starts) = 2");
+  EXPECT_EQ(finishOf(job({"--on-event", "cat >> events"}, {script})).exitCode, 0);
+  std::vector<std::string> events;
+  std::istringstream lines(contentOf("events"));
+  for (std::string line; std::getline(lines, line);) {
+    const auto document = nlohmann::json::parse(line);
+    events.push_back(document.at("event").get<std::string>() + ": " +
+                     document.at("message").get<std::string>());
+  }
+  EXPECT_THAT(events,
+              ElementsAre("started: the job begins",
+                          MatchesRegex("died: the job died after .*exit code 1.*"),
+                          "resumed: the job begins again: restart 1", "ended: the job is done"));
+}
+
+TEST_F(Run, DoesNotWaitLongForACommandThatHangs) {
+  const std::string script = writeScript("job", "echo done > done");
+  EXPECT_EQ(finishOf(job({"--on-event", "! grep -q started || sleep 1000"}, {script})).exitCode, 0);
+  EXPECT_EQ(contentOf("done"), "done\n");
 }
 
 }  // namespace

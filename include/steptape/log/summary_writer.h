@@ -437,6 +437,13 @@ class STEPTAPE_EXPORT SummaryWriter {
   /// @throws Error(kInvalidArgument) if the event is empty or a file version, or has an empty tag.
   void addEvent(event::Event event);
 
+  /// Calls WriterOptions::eventCommand with a JSON document; does nothing if there is none.
+  ///
+  /// @param event   A name of the caller's, such as "best".
+  /// @param message For people.
+  /// @threads       Thread-safe. Does not wait for the command.
+  void notify(std::string_view event, std::string_view message);
+
   /// Resumes the run at `step`, such as from a checkpoint: TensorBoard discards points at or after
   /// `step`, in sub-runs too. Starts new event files; earlier ones stay unchanged.
   void resume(std::int64_t step);

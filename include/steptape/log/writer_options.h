@@ -101,8 +101,15 @@ struct WriterOptions {
   /// second.
   std::function<void(const CurveFinding&)> onFinding;
 
-  /// The rules for `onFinding`.
+  /// The rules for `onFinding` and `eventCommand`.
   CurveCheckOptions curveCheck;
+
+  /// A command of a shell that is called when something happens to the run. It gets one JSON
+  /// document on its standard input: `started` or `resumed`, `finding` as for `onFinding`, `hung`
+  /// of a HangWatchdog, `ended` or `failed`, and what SummaryWriter::notify() passes on. Commands run
+  /// one after another, at most 30 s each and ten a minute; the program never waits for them, except
+  /// for five seconds at the end. Empty: none.
+  std::string eventCommand;
 };
 
 /// Counts of the work of a writer so far.

@@ -394,6 +394,7 @@ class STEPTAPE_EXPORT DistributedWriter {
   }
   void addEvent(event::Event event) { local_->addEvent(std::move(event)); }
   void resume(std::int64_t step) { local_->resume(step); }
+  void notify(std::string_view event, std::string_view message) { local_->notify(event, message); }
   const std::string& logDir() const { return local_->logDir(); }
   bool isEnabled() const { return local_->isEnabled(); }
   WriterStats stats() const { return local_->stats(); }

@@ -34,10 +34,10 @@ void CurveJudge::finish() noexcept {
   }
 }
 
-void CurveJudge::tell(std::vector<CurveFinding> findings) const {
+void CurveJudge::tell(std::vector<CurveFinding> findings) {
   for (CurveFinding& finding : findings) {
     finding.tag.insert(0, prefix_);
-    onFinding_(finding);
+    run_.tell(finding);
   }
 }
 

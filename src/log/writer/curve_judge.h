@@ -3,25 +3,27 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "steptape/log/curve_check.h"
-#include "steptape/log/writer_options.h"
+
+#include "log/writer/run_context.h"
 
 namespace steptape::detail::log {
 
-/// Judges the curves of a stream while they are logged, and tells WriterOptions::onFinding.
+/// Judges the curves of a stream while they are logged, and tells the run.
 ///
 /// If there is no memory, points are not judged; they are written nevertheless.
 ///
 /// @threads Not thread-safe: only for the backend.
 class CurveJudge {
  public:
-  /// @param options Has an `onFinding`; outlives this object.
-  /// @param prefix  Of the tags in findings: the sub-run with a slash, or nothing.
+  /// @param run    Is told; outlives this object.
+  /// @param prefix Of the tags in findings: the sub-run with a slash, or nothing.
   /// @throws Error(kInvalidArgument) for wrong options.
-  CurveJudge(const WriterOptions& options, std::string prefix)
-      : onFinding_(options.onFinding), prefix_(std::move(prefix)), check_(options.curveCheck) {}
+  CurveJudge(RunContext* run, std::string prefix)
+      : run_(*run), prefix_(std::move(prefix)), check_(run->options().curveCheck) {}
 
   void add(const std::string& tag, float value, std::int64_t step, double wallTime) noexcept;
   /// Tells what has been found.
@@ -30,9 +32,9 @@ class CurveJudge {
   void finish() noexcept;
 
  private:
-  void tell(std::vector<CurveFinding> findings) const;
+  void tell(std::vector<CurveFinding> findings);
 
-  const std::function<void(const CurveFinding&)>& onFinding_;
+  RunContext& run_;
   const std::string prefix_;
   CurveCheck check_;
   bool hasPoints_ = false;  // since the last tell()

@@ -14,12 +14,12 @@ namespace steptape::detail::log {
 namespace {
 
 /// @return null if the run's curves are not judged.
-std::unique_ptr<CurveJudge> makeJudge(const RunContext& run, const std::string& directory) {
-  if (!run.options().onFinding) {
+std::unique_ptr<CurveJudge> makeJudge(RunContext* run, const std::string& directory) {
+  if (!run->judgesCurves()) {
     return nullptr;
   }
-  const std::size_t rest = run.directory().size() + 1;  // with the slash
-  return std::make_unique<CurveJudge>(run.options(),
+  const std::size_t rest = run->directory().size() + 1;  // with the slash
+  return std::make_unique<CurveJudge>(run,
                                       directory.size() > rest ? directory.substr(rest) + "/" : "");
 }
 
@@ -34,7 +34,7 @@ EventStream::EventStream(RunContext* context, std::string directory, OpenFiles* 
       tags_(context, directory_),
       event_(std::chrono::duration<double>(context->options().coalesceWindow).count()),
       log_(log, &file_, &pending_, &event_),
-      judge_(makeJudge(*context, directory_)) {}
+      judge_(makeJudge(context, directory_)) {}
 
 Status EventStream::create(double wallTime) {
   if (!file_.created()) {

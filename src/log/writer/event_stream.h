@@ -42,6 +42,9 @@ class EventStream {
   StreamLog& log() { return log_; }
   const StreamLog& log() const { return log_; }
 
+  /// Returns whether the directory held event files before this one's.
+  bool followsOthers() const { return file_.followsOthers(); }
+
   /// Creates the file and writes its first two records, "brain.Event:2" and SessionLog START. Only
   /// a writer's constructor needs to call it: otherwise, the first write does.
   Status create(double wallTime);

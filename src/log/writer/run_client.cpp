@@ -67,6 +67,10 @@ std::shared_ptr<RunClient> RunClient::create(std::string directory, WriterOption
     }
     Backend::instance().attach(
         client->sharedRun(), [self = client.get()] { self->endSession(SessionStatus::kFailure); });
+    const bool isResumed = client->run_.mainStream()->followsOthers();
+    client->context().tell(isResumed ? "resumed" : "started",
+                           isResumed ? "the run goes on" : "the run has begun", {},
+                           /*isRare=*/true);
   }
   return client;
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "log/writer/run_context.h"
 
+#include <exception>
 #include <utility>
 
+#include "log/curves/finding_json.h"
 #include "log/writer/run_claim.h"
 
 namespace steptape::detail::log {
@@ -15,6 +17,39 @@ RunContext::RunContext(std::string directory, WriterOptions options)
       losses_(directory_, &counters_, &reporter_),
       memory_(static_cast<std::size_t>(options_.queueBytes)) {
   updateDetour();
+  if (options_.enabled && !options_.eventCommand.empty()) {
+    process::EventCommand::Options command;
+    command.command = options_.eventCommand;
+    command.onProblem = [this](const std::string& problem) { reporter_.reportOnce(problem); };
+    command_ = std::make_unique<process::EventCommand>(std::move(command));
+  }
+}
+
+void RunContext::tell(std::string_view event, std::string_view message, std::string_view members,
+                      bool isRare) {
+  if (command_ != nullptr) {
+    command_->post(event, message, directory_, members, isRare);
+  }
+}
+
+void RunContext::tell(const CurveFinding& finding) {
+  if (options_.onFinding) {
+    options_.onFinding(finding);
+  }
+  tell("finding", finding.tag + ": " + finding.message, ", " + findingMembers(finding));
+}
+
+void RunContext::tellEnd(SessionStatus status) noexcept {
+  if (command_ == nullptr || hasToldEnd_.exchange(true)) {
+    return;
+  }
+  const bool hasFailed = status == SessionStatus::kFailure;
+  try {
+    tell(hasFailed ? "failed" : "ended",
+         hasFailed ? "an exception ended the run" : "the run has ended", {}, /*isRare=*/true);
+  } catch (const std::exception&) {
+    // There is no memory for it.
+  }
 }
 
 void RunContext::noteFile(std::list<File> one) noexcept {

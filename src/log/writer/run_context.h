@@ -6,9 +6,11 @@
 #include <list>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "steptape/base/clock.h"
+#include "steptape/events/plugin_content.h"
 #include "steptape/log/writer_options.h"
 
 #include "base/mutex.h"
@@ -17,6 +19,7 @@
 #include "log/writer/reporter.h"
 #include "log/writer/run_counters.h"
 #include "process/blackbox/directory_lock.h"
+#include "process/commands/event_command.h"
 
 namespace steptape::detail::log {
 
@@ -49,6 +52,18 @@ class RunContext {
   /// @param one The file, in a list so that this call allocates nothing.
   void noteFile(std::list<File> one) noexcept;
   std::vector<File> files() const;
+
+  // --- What the user's command is told -----------------------------------------------------------
+
+  /// Passes on an event to WriterOptions::eventCommand.
+  void tell(std::string_view event, std::string_view message, std::string_view members = {},
+            bool isRare = false);
+  /// Passes on a finding to WriterOptions::onFinding and to the command.
+  void tell(const CurveFinding& finding);
+  /// Passes on the end of the run, once.
+  void tellEnd(SessionStatus status) noexcept;
+  /// Whether anybody wants to know what is wrong with curves.
+  bool judgesCurves() const { return options_.onFinding || command_ != nullptr; }
 
   // --- Who else writes there ---------------------------------------------------------------------
 
@@ -89,6 +104,8 @@ class RunContext {
   Reporter reporter_;
   LossLog losses_;
   MemoryBudget memory_;
+  std::unique_ptr<process::EventCommand> command_;  // null: none
+  std::atomic<bool> hasToldEnd_{false};
   mutable base::Mutex mutex_;
   std::list<File> files_ STEPTAPE_GUARDED_BY(mutex_);
   std::shared_ptr<process::DirectoryLock> lock_ STEPTAPE_GUARDED_BY(mutex_);

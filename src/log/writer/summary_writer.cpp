@@ -52,6 +52,7 @@ SummaryWriter::~SummaryWriter() {
   if (client_) {
     endSession(*client_);
     client_->detach();
+    client_->context().tellEnd(client_->session().status());
   }
 }
 
@@ -123,7 +124,13 @@ Status SummaryWriter::flush() {
 
 Status SummaryWriter::close() {
   endSession(*client_);
-  return client_->close();
+  Status status = client_->close();
+  client_->context().tellEnd(client_->session().status());
+  return status;
+}
+
+void SummaryWriter::notify(std::string_view event, std::string_view message) {
+  client_->context().tell(event, message);
 }
 
 void SummaryWriter::resume(std::int64_t step) {

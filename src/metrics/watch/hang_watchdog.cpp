@@ -259,6 +259,9 @@ class HangWatchdog::Watch {
     detail::base::MutexLock lock(mutex_);
     if (run_ != nullptr && run_->isEnabled()) {
       run_->addText("steptape/" + kind, markdownOf(text), own.step);
+      if (kind == "hang") {
+        run_->notify("hung", text);
+      }
     }
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <fmt/format.h>
 #include <memory>
@@ -14,12 +15,14 @@
 #include "tools/steptape/commands/commands.h"
 #include "tools/steptape/exit_code.h"
 #include "tools/steptape/help/value_check.h"
+#include "tools/steptape/programs/event_option.h"
 #include "tools/steptape/runs/log_paths.h"
 #include "tools/steptape/runs/name_filter.h"
 #include "tools/steptape/tables/check_report.h"
 #include "tools/steptape/tables/curve_report.h"
 #include "tools/steptape/tables/json_pieces.h"
 #include "tools/steptape/terminal/progress.h"
+#include "tools/steptape/terminal/standard_streams.h"
 #include "tools/steptape/terminal/terminal.h"
 
 namespace steptape::tools {
@@ -31,6 +34,7 @@ struct CheckArguments {
   bool values = false;
   NameFilter filter;
   std::vector<std::string> leaveOut;
+  std::string onEvent;
 };
 
 bool isLossFor(const CheckReport& report) {
@@ -83,6 +87,9 @@ int check(const CheckArguments& arguments) {
   return exitCode;
 }
 
+/// How long the user's commands may take after all has been printed.
+constexpr std::chrono::minutes kLongestCommands{5};
+
 /// What is wrong with the curves of one run.
 struct JudgedRun {
   std::vector<CurveFinding> findings;
@@ -120,6 +127,7 @@ int checkValues(const CheckArguments& arguments) {
   Progress progress("checking", totalBytes(runs));
   int exitCode = reportProblems(unreadable);
   std::vector<std::string> runsJson;
+  const auto events = eventCommandOf(arguments.onEvent);
   for (const RunFiles& files : runs) {
     const RunReader run = readRun(files, &progress);
     const JudgedRun judged = judge(run, arguments);
@@ -128,6 +136,7 @@ int checkValues(const CheckArguments& arguments) {
                          judged.findings.empty() ? kExitFine : kExitProblem});
     std::vector<std::string> findingsJson;
     for (const CurveFinding& finding : judged.findings) {
+      tellFinding(events.get(), run.directory(), finding);
       if (arguments.json) {
         findingsJson.push_back(curveFindingJson(finding));
       } else {
@@ -149,6 +158,10 @@ int checkValues(const CheckArguments& arguments) {
   if (arguments.json) {
     fmt::print("{}\n", JsonObject().add("runs", jsonArray(runsJson)).toString());
   }
+  if (events != nullptr) {
+    flushOutput();
+    events->drain(kLongestCommands);
+  }
   return exitCode;
 }
 
@@ -169,7 +182,8 @@ void addCheckCommand(CLI::App* app, int* exitCode) {
       ->delimiter(',')
       ->check(oneOf(curveRuleNames()))
       ->type_name("RULES");
-  for (const char* const name : {"--run", "--tag", "--leave-out"}) {
+  addEventOption(command, &arguments->onEvent);
+  for (const char* const name : {"--run", "--tag", "--leave-out", "--on-event"}) {
     command->get_option(name)->needs(values);
   }
   command->footer(

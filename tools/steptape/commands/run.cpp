@@ -22,6 +22,7 @@
 #include "tools/steptape/jobs/job_end.h"
 #include "tools/steptape/jobs/job_supervisor.h"
 #include "tools/steptape/jobs/program_words.h"
+#include "tools/steptape/programs/event_option.h"
 #include "tools/steptape/programs/words.h"
 #include "tools/steptape/terminal/standard_streams.h"
 
@@ -43,6 +44,7 @@ struct RunOptions {
   std::string resetAfter = "10min";
   std::set<int> noRestartCodes;
   std::string remoteShell;
+  std::string onEvent;
   std::vector<std::string> program;  // with the marks of withMarkedProgram()
 };
 
@@ -67,6 +69,7 @@ JobPlan planOf(const RunOptions& options) {
         "--min-ranks", fmt::format("got {}; expected at most -n, {}", plan.minRanks, plan.ranks));
   }
   plan.run = options.logdir;
+  plan.onEvent = options.onEvent;
   plan.remoteShell = remoteShellOf(options.remoteShell);
   std::string hosts = options.hosts;
   if (options.minRanks != 0 && hosts.empty()) {
@@ -206,6 +209,7 @@ void addRunCommand(CLI::App* app, int* exitCode) {
       ->type_name("FILE");
   addJobOptions(command, options.get());
   addRestartOptions(command, options.get());
+  addEventOption(command, &options->onEvent);
   command->footer(
       "Starts the job by srun in a Slurm allocation, else by mpiexec of Open MPI, MPICH or Intel "
       "MPI; one rank needs neither. The program itself must continue at its newest checkpoint; a "

@@ -17,6 +17,7 @@
 #include "tools/steptape/commands/commands.h"
 #include "tools/steptape/exit_code.h"
 #include "tools/steptape/help/value_check.h"
+#include "tools/steptape/programs/event_option.h"
 #include "tools/steptape/runs/log_paths.h"
 #include "tools/steptape/runs/point_follower.h"
 #include "tools/steptape/tables/curve_report.h"
@@ -38,6 +39,7 @@ struct TailOptions {
   bool once = false;
   bool json = false;
   bool check = false;
+  std::string onEvent;
 };
 
 /// Prints points as lines; columns are as wide as the widest name so far.
@@ -102,7 +104,8 @@ bool reportTrouble(const RunNews& news) {
 /// Judges the curves of all runs while they grow.
 class CurveJudge {
  public:
-  explicit CurveJudge(bool json) : json_(json), terminal_(terminalAt(STDOUT_FILENO)) {}
+  CurveJudge(bool json, const std::string& onEvent)
+      : json_(json), terminal_(terminalAt(STDOUT_FILENO)), events_(eventCommandOf(onEvent)) {}
 
   /// Prints what new points show, each finding once.
   void take(const std::vector<NewPoint>& points) {
@@ -111,6 +114,7 @@ class CurveJudge {
     }
     for (auto& [run, check] : checks_) {
       for (const CurveFinding& finding : check.finish()) {
+        tellFinding(events_.get(), run, finding);
         fmt::print("{}", json_ ? JsonObject()
                                          .add("run", jsonString(run))
                                          .add("finding", curveFindingJson(finding))
@@ -125,6 +129,7 @@ class CurveJudge {
   const bool json_;
   const Terminal terminal_;
   std::map<std::string, CurveCheck> checks_;  // by the directory of the run
+  const std::unique_ptr<steptape::detail::process::EventCommand> events_;  // null: none
 };
 
 /// Brings into the runs what killed programs have left.
@@ -152,7 +157,7 @@ int tail(const TailOptions& options) {
   PointFollower runs(options.paths, options.filter);
   // To judge a curve takes all of its points.
   RunNews news = options.check ? runs.update() : runs.update(options.lines);
-  CurveJudge judge(options.json);
+  CurveJudge judge(options.json, options.onEvent);
   if (options.check) {
     judge.take(news.points);
     const std::size_t more = news.points.size() - std::min(news.points.size(), options.lines);
@@ -194,8 +199,10 @@ void addTailCommand(CLI::App* app, int* exitCode) {
       ->capture_default_str();
   command->add_flag("--once", options->once, "Print these points and exit");
   command->add_flag("--json", options->json, "Print one JSON object per line, for programs");
-  command->add_flag("--check", options->check,
-                    "Also print what is wrong with the curves, as 'steptape check --values' does");
+  CLI::Option* const check = command->add_flag(
+      "--check", options->check,
+      "Also print what is wrong with the curves, as 'steptape check --values' does");
+  addEventOption(command, &options->onEvent)->needs(check);
   command->footer(
       "Prints lines of time, run, tag, step and value, also from new files and new runs, until "
       "Ctrl-C or until the reader of its output exits. First recovers, as 'steptape recover' does, "

@@ -17,11 +17,13 @@
 
 #include "tools/steptape/hosts/slurm_job.h"
 #include "tools/steptape/jobs/run_progress.h"
+#include "tools/steptape/states/autopsy_report.h"
 #include "tools/steptape/states/autopsy_text.h"
 #include "tools/steptape/states/log_autopsy.h"
 #include "tools/steptape/states/rank_view.h"
 #include "tools/steptape/states/verdict.h"
 #include "tools/steptape/tables/recovery_text.h"
+#include "tools/steptape/terminal/screen_text.h"
 #include "tools/steptape/terminal/standard_streams.h"
 #include "tools/steptape/terminal/terminal.h"
 
@@ -85,6 +87,14 @@ Aftermath::Aftermath(const JobSelection& place, double since) {
 
 bool Aftermath::ranOutOfMemory() const {
   return !verdict_.dead.empty() && verdict_.dead.front().cause.kind == Cause::Kind::kOutOfMemory;
+}
+
+std::string Aftermath::headline() const {
+  if (jobs_.empty() || !failure_.empty()) {
+    return "";
+  }
+  const std::vector<std::string> lines = autopsyHeadline(jobs_.front(), verdict_);
+  return lines.empty() ? "" : printable(lines.front(), /*hasUtf8=*/true);
 }
 
 void Aftermath::report() const {

@@ -25,6 +25,9 @@ class Aftermath {
   /// Returns whether the kernel has killed the process that died first for lack of memory.
   bool ranOutOfMemory() const;
 
+  /// Returns what the first dead rank died of, on one line; empty if it is not known.
+  std::string headline() const;
+
   /// Reports it, as lines on standard error below the one that says how the job ended. Recovers
   /// what its processes on other machines had logged, since its ranks may be elsewhere after the
   /// next start.

@@ -34,6 +34,9 @@ constexpr char kMostVariable[] = "STEPTAPE_MAX_RESTARTS";
 constexpr auto kSecondInterrupt = std::chrono::seconds(10);
 constexpr auto kGrace = std::chrono::milliseconds(1000);
 constexpr auto kLongestEnd = std::chrono::seconds(10);
+/// How long the user's command may hold up a restart, and the end of this program.
+constexpr auto kLongestCommand = std::chrono::seconds(2);
+constexpr auto kLongestLastCommand = std::chrono::seconds(30);
 constexpr auto kReapPeriod = std::chrono::milliseconds(20);
 
 void say(const std::string& text) {
@@ -76,11 +79,18 @@ bool endsRanksAtSigterm(LauncherKind kind) {
 
 }  // namespace
 
-JobSupervisor::JobSupervisor(JobPlan plan) : plan_(std::move(plan)), policy_(plan_.limits) {
+JobSupervisor::JobSupervisor(JobPlan plan)
+    : plan_(std::move(plan)), policy_(plan_.limits), events_(eventCommandOf(plan_.onEvent)) {
   if (!plan_.run.empty()) {
     progress_.emplace(plan_.run);
   }
   adoptOrphans();
+}
+
+JobSupervisor::~JobSupervisor() {
+  if (events_ != nullptr) {
+    events_->drain(kLongestLastCommand);
+  }
 }
 
 int JobSupervisor::run() {
@@ -92,15 +102,18 @@ int JobSupervisor::run() {
                                   ? startAndWait(place)
                                   : FailedStart{0, std::nullopt, false, "", false};
     if (start.wasStarted && end_.exitCode == kExitFine && endSignal_ != 0) {
-      say(fmt::format(
+      const std::string text = fmt::format(
           "the job was stopped by {} after {} and ended well; exit code {} says that it can go on",
-          signalName(endSignal_), humanDuration(start.seconds), kExitStopped));
+          signalName(endSignal_), humanDuration(start.seconds), kExitStopped);
+      say(text);
+      tell("ended", text);
       return kExitStopped;
     }
     if (start.wasStarted && end_.exitCode == kExitFine) {
       if (starts_ > 1) {
         say(fmt::format("the job is done after {}", counted(unsignedOf(starts_ - 1), "restart")));
       }
+      tell("ended", "the job is done");
       return kExitFine;
     }
     const RestartDecision decision = policy_.judge(start);
@@ -144,6 +157,9 @@ JobSupervisor::Place JobSupervisor::findPlace() const {
 FailedStart JobSupervisor::startAndWait(const Place& place) {
   ::setenv(kCountVariable, std::to_string(starts_).c_str(), 1);
   ++starts_;
+  tell(starts_ == 1 ? "started" : "resumed",
+       starts_ == 1 ? "the job begins"
+                    : fmt::format("the job begins again: restart {}", starts_ - 1));
   const HostFile hostFile(plan_.launcher.kind == LauncherKind::kHydra ? machineFile(place.hosts)
                                                                       : "");
   const std::vector<std::string> command = startCommand(
@@ -164,6 +180,9 @@ FailedStart JobSupervisor::startAndWait(const Place& place) {
   }
   FailedStart start;
   start.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  if (events_ != nullptr) {
+    events_->drain(kLongestCommand);  // What is left of the job is all that this process may have.
+  }
   endLeftovers(kGrace);
   correctEnd(start.seconds);
   if (end_.exitCode == kExitFine) {
@@ -281,15 +300,21 @@ void JobSupervisor::report(const FailedStart& start, const RestartDecision& deci
   if (endSignal_ != 0) {
     const char* const job = std::getenv("SLURM_JOB_ID");
     const std::string why = job == nullptr ? "" : slurmSays(job);
-    say(fmt::format("the job was stopped by {} after {}: {}{}", signalName(endSignal_),
+    const std::string text =
+        fmt::format("the job was stopped by {} after {}: {}{}", signalName(endSignal_),
                     humanDuration(start.seconds), describe(end_, plan_.launcher.kind),
-                    why.empty() ? "" : "; Slurm says that " + why));
+                    why.empty() ? "" : "; Slurm says that " + why);
+    say(text);
+    tell("ended", text);
     return;
   }
   if (start.wasStarted) {
-    say(fmt::format("the job died after {}: {}", humanDuration(start.seconds),
-                    describe(end_, plan_.launcher.kind)));
+    const std::string text = fmt::format("the job died after {}: {}", humanDuration(start.seconds),
+                                         describe(end_, plan_.launcher.kind));
+    say(text);
     aftermath_->report();
+    const std::string headline = aftermath_->headline();
+    tell("died", headline.empty() ? text : text + "; " + headline);
   } else {
     say(fmt::format("too few hosts answer \"{} HOST true\"; expected slots for {}",
                     fmt::join(plan_.remoteShell, " "),
@@ -301,6 +326,14 @@ void JobSupervisor::report(const FailedStart& start, const RestartDecision& deci
                                  humanDuration(decision.pause),
                                  counted(unsignedOf(decision.restartsLeft), "restart"))
                    : "  not started again: " + decision.whyNot);
+}
+
+void JobSupervisor::tell(const char* event, const std::string& message) const {
+  if (events_ != nullptr) {
+    events_->post(event, message, plan_.run,
+                  fmt::format(", \"start\": {}, \"exit_code\": {}", starts_, end_.exitCode),
+                  /*isRare=*/true);
+  }
 }
 
 int JobSupervisor::pauseFor(double pause) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -17,6 +18,7 @@
 #include "tools/steptape/jobs/launcher.h"
 #include "tools/steptape/jobs/restart_policy.h"
 #include "tools/steptape/jobs/run_progress.h"
+#include "tools/steptape/programs/event_option.h"
 
 namespace steptape::tools {
 
@@ -31,6 +33,7 @@ struct JobPlan {
   std::string run;                       ///< The directory of its run; empty: not known.
   RestartLimits limits;
   std::set<int> noRestartCodes;  ///< Exit codes after which another start does not help.
+  std::string onEvent;           ///< The user's command; may be empty.
 };
 
 /// Starts a job, passes signals on to it, and starts it again when it dies.
@@ -40,6 +43,10 @@ struct JobPlan {
 class JobSupervisor {
  public:
   explicit JobSupervisor(JobPlan plan);
+  JobSupervisor(const JobSupervisor&) = delete;
+  JobSupervisor& operator=(const JobSupervisor&) = delete;
+  /// Waits for the user's command.
+  ~JobSupervisor();
 
   /// Runs the job to its end.
   /// @return the exit code of its last start; kExitStopped if it ended well after a signal that
@@ -65,12 +72,15 @@ class JobSupervisor {
   void take(const ArrivedSignal& signal, pid_t launcher, bool ownGroup);
   void endLeftovers(std::chrono::milliseconds grace);
   void report(const FailedStart& start, const RestartDecision& decision) const;
+  /// Tells the user's command.
+  void tell(const char* event, const std::string& message) const;
   /// @return the signal that ended the pause early; 0 if none.
   int pauseFor(double seconds);
 
   JobPlan plan_;
   RestartPolicy policy_;
   std::optional<RunProgress> progress_;
+  std::unique_ptr<steptape::detail::process::EventCommand> events_;  // null: none
   JobSignals signals_;
   int starts_ = 0;
   JobEnd end_{kExitProblem, false};             // of the last start

@@ -5,6 +5,7 @@
 #include <array>
 #include <fmt/format.h>
 
+#include "log/curves/finding_json.h"
 #include "tools/steptape/tables/human_text.h"
 #include "tools/steptape/tables/json_pieces.h"
 #include "tools/steptape/terminal/screen_text.h"
@@ -32,14 +33,8 @@ std::string curveSummaryLine(const std::string& run, std::size_t tags, std::size
 }
 
 std::string curveFindingJson(const CurveFinding& finding) {
-  return JsonObject()
-      .add("rule", jsonString(curveRuleName(finding.rule)))
-      .add("tag", jsonString(finding.tag))
-      .add("step", jsonInteger(finding.step))
-      .add("value", jsonNumber(finding.value))
-      .add("wall_time", jsonNumber(finding.wallTime))
-      .add("message", jsonString(finding.message))
-      .toString();
+  return "{" + detail::log::findingMembers(finding) +
+         ", \"message\": " + jsonString(finding.message) + "}";
 }
 
 std::vector<std::string> curveRuleNames() {

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "process/commands/event_command.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <deque>
+#include <fcntl.h>
+#include <optional>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <system_error>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+#include "steptape/base/clock.h"
+
+#include "base/file_descriptor.h"
+#include "base/got_expected.h"
+#include "base/host_name.h"
+#include "base/json_text.h"
+#include "base/loop_thread.h"
+#include "base/mutex.h"
+#include "base/sigpipe_blocked.h"
+
+extern char** environ;
+
+namespace steptape::detail::process {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+// A document that fits into a pipe is written without waiting for the program.
+constexpr std::size_t kMostMessageBytes = std::size_t{16} << 10;
+constexpr std::chrono::milliseconds kLook{10};
+
+/// A program that was started by a shell, in a process group of its own.
+struct Program {
+  pid_t process = -1;
+  int error = 0;  // the errno if it could not be started
+  base::FileDescriptor input;
+};
+
+Program start(const std::string& command) {
+  Program program;
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+    program.error = errno;
+    return program;
+  }
+  const base::FileDescriptor output(ends[0]);
+  program.input = base::FileDescriptor(ends[1]);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_adddup2(&files, output.number(), STDIN_FILENO);
+  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigemptyset(&none);
+  sigset_t all;
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(&attributes,
+                           POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+  std::array<std::string, 3> words{"sh", "-c", command};
+  std::array<char*, 4> arguments{words[0].data(), words[1].data(), words[2].data(), nullptr};
+  program.error =
+      ::posix_spawn(&program.process, "/bin/sh", &files, &attributes, arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&files);
+  return program;
+}
+
+void writeAll(const base::FileDescriptor& file, std::string_view text) {
+  const base::SigpipeBlocked blocked;  // the program need not read
+  while (!text.empty()) {
+    const ssize_t written = ::write(file.number(), text.data(), text.size());
+    if (written < 0 && errno != EINTR) {
+      return;
+    }
+    text.remove_prefix(written > 0 ? static_cast<std::size_t>(written) : 0);
+  }
+}
+
+}  // namespace
+
+struct EventCommand::State {
+  explicit State(Options given) : options(std::move(given)) {}
+
+  SteadyClock::time_point runNext();
+  std::string call(const std::string& document);
+  bool mayPass() STEPTAPE_REQUIRES(mutex);
+
+  const Options options;
+  base::Mutex mutex;
+  std::deque<std::string> waiting STEPTAPE_GUARDED_BY(mutex);
+  std::deque<SteadyClock::time_point> posted STEPTAPE_GUARDED_BY(mutex);  // of the last minute
+  std::uint64_t omitted STEPTAPE_GUARDED_BY(mutex) = 0;
+  bool isRunning STEPTAPE_GUARDED_BY(mutex) = false;
+  bool isGivenUp STEPTAPE_GUARDED_BY(mutex) = false;
+  std::optional<base::LoopThread> thread;  // last: it uses the others
+};
+
+bool EventCommand::State::mayPass() {
+  const SteadyClock::time_point now = SteadyClock::now();
+  while (!posted.empty() && now - posted.front() > std::chrono::minutes(1)) {
+    posted.pop_front();
+  }
+  if (posted.size() >= options.mostPerMinute) {
+    return false;
+  }
+  posted.push_back(now);
+  return true;
+}
+
+SteadyClock::time_point EventCommand::State::runNext() {
+  std::string document;
+  {
+    const base::MutexLock lock(mutex);
+    if (waiting.empty() || isGivenUp) {
+      return base::LoopThread::kWhenWoken;
+    }
+    document = std::move(waiting.front());
+    waiting.pop_front();
+    isRunning = true;
+  }
+  try {
+    if (const std::string problem = call(document); !problem.empty() && options.onProblem) {
+      options.onProblem("event command \"" + options.command + "\": " + problem);
+    }
+  } catch (...) {
+    // There is no memory for the report, or onProblem throws.
+  }
+  const base::MutexLock lock(mutex);
+  isRunning = false;
+  return base::LoopThread::kAtOnce;
+}
+
+/// @return what is wrong with the program; empty if nothing.
+std::string EventCommand::State::call(const std::string& document) {
+  Program program = start(options.command);
+  if (program.error != 0) {
+    return "cannot start a shell: " + std::generic_category().message(program.error);
+  }
+  writeAll(program.input, document);
+  program.input = base::FileDescriptor();
+  const SteadyClock::time_point end = SteadyClock::now() + options.timeout;
+  int status = 0;
+  for (;;) {
+    const pid_t ended = ::waitpid(program.process, &status, WNOHANG);
+    if (ended == program.process) {
+      break;
+    }
+    if (ended < 0 && errno == ECHILD) {
+      return "";  // The program that this process belongs to has waited for all of its children.
+    }
+    bool mustEnd = SteadyClock::now() >= end;
+    {
+      const base::MutexLock lock(mutex);
+      mustEnd = mustEnd || isGivenUp;
+    }
+    if (mustEnd) {
+      ::kill(-program.process, SIGKILL);
+      ::waitpid(program.process, &status, 0);
+      return base::gotExpected(
+          "no end", "one within " + std::to_string(options.timeout.count()) + " ms; killed");
+    }
+    std::this_thread::sleep_for(kLook);
+  }
+  if (WIFSIGNALED(status)) {
+    return base::gotExpected("signal " + std::to_string(WTERMSIG(status)), "exit code 0");
+  }
+  return WEXITSTATUS(status) == 0
+             ? ""
+             : base::gotExpected("exit code " + std::to_string(WEXITSTATUS(status)), "exit code 0");
+}
+
+EventCommand::EventCommand(Options options) : state_(std::make_shared<State>(std::move(options))) {
+  const std::shared_ptr<State> state = state_;
+  // A call ends soon after it is given up.
+  const base::LoopThread::Options ofThread{"event command", 0, base::LoopThread::kUnlimited};
+  state->thread.emplace(ofThread, [raw = state.get()] { return raw->runNext(); });
+}
+
+EventCommand::~EventCommand() {
+  constexpr std::chrono::seconds kPatience{5};
+  drain(kPatience);
+}
+
+void EventCommand::post(std::string_view event, std::string_view message, std::string_view run,
+                        std::string_view members, bool isRare) {
+  if (state_->thread->isOfParent()) {
+    return;
+  }
+  std::string document = "{\"event\": " + base::jsonString(event) + ", \"message\": " +
+                         base::jsonString(message.substr(0, kMostMessageBytes)) +
+                         ", \"run\": " + (run.empty() ? "null" : base::jsonString(run)) +
+                         ", \"host\": " + base::jsonString(base::hostName()) +
+                         ", \"process\": " + std::to_string(::getpid()) +
+                         ", \"time\": " + base::jsonNumber(Clock::system().wallSeconds());
+  document += members;
+  {
+    const base::MutexLock lock(state_->mutex);
+    if (!isRare && !state_->mayPass()) {
+      ++state_->omitted;
+      return;
+    }
+    if (state_->omitted > 0) {
+      document += ", \"omitted\": " + std::to_string(std::exchange(state_->omitted, 0));
+    }
+    state_->waiting.push_back(document + "}\n");
+  }
+  state_->thread->wake();
+}
+
+bool EventCommand::drain(std::chrono::milliseconds patience) {
+  if (state_->thread->isOfParent()) {
+    return true;
+  }
+  const SteadyClock::time_point end = SteadyClock::now() + patience;
+  for (;;) {
+    {
+      const base::MutexLock lock(state_->mutex);
+      if (state_->waiting.empty() && !state_->isRunning) {
+        return true;
+      }
+      if (SteadyClock::now() >= end) {
+        state_->isGivenUp = true;
+        state_->waiting.clear();
+        break;
+      }
+    }
+    std::this_thread::sleep_for(kLook);
+  }
+  state_->thread->waitUntilIdle();
+  const base::MutexLock lock(state_->mutex);
+  state_->isGivenUp = false;
+  return false;
+}
+
+}  // namespace steptape::detail::process

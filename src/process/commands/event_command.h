@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "steptape/base/export.h"
+
+namespace steptape::detail::process {
+
+/// Calls a program of the user when something happens. It gets one JSON document on its standard
+/// input:
+///
+///     {"event": "finding", "message": "…", "run": "runs/demo", "host": "node7", "process": 4711,
+///      "time": 1795289521.5, …}
+///
+/// A shell starts the program in a process group of its own, one at a time, in order. Its standard
+/// output is discarded. One that does not end in time is killed, with its group.
+///
+/// @threads Thread-safe. post() never waits.
+class STEPTAPE_EXPORT EventCommand {
+ public:
+  struct Options {
+    std::string command;
+    /// How long a program may take.
+    std::chrono::milliseconds timeout{30'000};
+    /// The most documents a minute; more are left out, and counted in the next one as "omitted".
+    std::size_t mostPerMinute = 10;
+    /// Gets a line for a program that fails; called on a thread of this object. May be empty.
+    std::function<void(const std::string& problem)> onProblem = {};
+  };
+
+  explicit EventCommand(Options options);
+  EventCommand(const EventCommand&) = delete;
+  EventCommand& operator=(const EventCommand&) = delete;
+  /// As drain(), for a few seconds.
+  ~EventCommand();
+
+  /// Passes on what has happened. Does nothing in a forked child.
+  ///
+  /// @param event   A name such as "finding".
+  /// @param message For people; cut off if it is very long.
+  /// @param run     A directory; may be empty.
+  /// @param members Further members of the document: `, "tag": "loss"`, or nothing.
+  /// @param isRare  Whether it is never left out.
+  void post(std::string_view event, std::string_view message, std::string_view run,
+            std::string_view members = {}, bool isRare = false);
+
+  /// Waits until all programs have ended, and kills the one that runs if that takes too long; the
+  /// others are then not called.
+  /// @return whether all have ended by themselves.
+  bool drain(std::chrono::milliseconds patience);
+
+ private:
+  struct State;
+  const std::shared_ptr<State> state_;
+};
+
+}  // namespace steptape::detail::process
