@@ -5,19 +5,10 @@
 """
 
 import os
-import shutil
 import sys
 import sysconfig
 
-
-def tool():
-    """The path of the tool: first in the environment of this Python, then on PATH; None if missing."""
-    for scheme in (None, f"{os.name}_user"):
-        folder = sysconfig.get_path("scripts", scheme) if scheme else sysconfig.get_path("scripts")
-        path = os.path.join(folder, "steptape")
-        if os.access(path, os.X_OK):
-            return path
-    return shutil.which("steptape")
+from ._tool import tool
 
 
 def cmake_directory():

@@ -6,9 +6,9 @@ import os
 import subprocess
 import warnings
 
-from .__main__ import tool
 from ._optional import require
 from ._read import DamageWarning
+from ._tool import tool
 
 
 def runs(path, *, metrics=None, where=(), run=None):
