@@ -70,6 +70,11 @@ PY
     sleep 0.1
   done
   kill "$server"
+  wait "$server" || true
+}
+# cpu <output of times>: the seconds of processor time of all steps
+cpu() {
+  awk -F '[ms ]' 'NR == 2 {printf "%.1f", $1 * 60 + $2 + $4 * 60 + $5}' "$1"
 }
 step "python3 -m venv, pip install steptape tensorboard" bash -c '
   python3 -m venv .venv && .venv/bin/pip install --no-index --find-links /root/downloads steptape tensorboard'
@@ -79,8 +84,9 @@ cd demo
 step "cmake -B build" cmake -B build
 step "cmake --build build" cmake --build build
 step "build/demo" build/demo
-step "tensorboard --logdir runs, until it shows the curve" ask_tensorboard
-printf '%-48s %6.1f s\n' "from nothing to a curve" "$((total / 10000000))e-2"
+step "tensorboard --logdir runs, until it shows it" ask_tensorboard
+times >/root/work/times
+printf '%-48s %6.1f s, %s s of processor time\n' "from nothing to a curve" "$((total / 10000000))e-2" "$(cpu /root/work/times)"
 steptape plot runs --tag loss
 END
 say "the wheel: $(stat -c %s "$wheel") bytes"
