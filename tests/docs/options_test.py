@@ -35,6 +35,7 @@ FOREIGN = {
     "--load_fast",
     "--grpc_data_provider",
     "--install",
+    "--build",
     # of launchers and of a job's program
     "--bind-to",
     "--kill-on-bad-exit",
