@@ -34,8 +34,10 @@ class Case(unittest.TestCase):
 
     def program(self, text, **variables):
         """Runs a program; returns its exit status and what it said."""
-        done = subprocess.run([sys.executable, "-c", HEAD + text, self.log_dir], capture_output=True, text=True,
-                              env={**self.environment, **variables}, timeout=100, check=False)
+        # Python 3.12 and later warn of every fork() of a process with threads.
+        done = subprocess.run([sys.executable, "-W", "ignore:This process:DeprecationWarning", "-c", HEAD + text,
+                               self.log_dir], capture_output=True, text=True, env={**self.environment, **variables},
+                              timeout=100, check=False)
         return done.returncode, done.stdout + done.stderr
 
     def recover(self):
