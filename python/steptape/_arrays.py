@@ -97,6 +97,17 @@ def _of_jax(array: Any, what: str) -> Any:
     return Arrival(lambda: _of_numpy(np.asarray(kept)), kept.is_ready, kept.block_until_ready)
 
 
+def _of_tensorflow(tensor: Any, what: str) -> Any:
+    """Not by DLPack, by which TensorFlow ends the process for a tensor of strings."""
+    try:
+        array = _of_numpy(np.asarray(tensor.numpy()))
+    except (AttributeError, NotImplementedError):
+        raise _arguments.wrong(what, tensor, "a value: inside of tf.function only tf.py_function() has it") from None
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{what}: got {_arguments.got(tensor)} of type {tensor.dtype.name}; expected numbers")
+    return array
+
+
 def _of_numpy(array: np.ndarray) -> np.ndarray:
     kind = array.dtype.kind
     if kind == "V" and array.dtype.names is None or array.dtype == np.longdouble:
@@ -117,6 +128,8 @@ def arrive(value: Any, what: str) -> Any:
         return _of_torch(value, what)
     if _is_a(value, "jax", "Array"):
         return _of_jax(value, what)
+    if _is_a(value, "tensorflow", "Tensor") or _is_a(value, "tensorflow", "Variable"):
+        return _of_tensorflow(value, what)
     if isinstance(value, (list, tuple)) and any(_is_a(part, "torch", "Tensor") for part in value):
         value = [_of_torch_part(host(part, what)) for part in value]
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
@@ -126,8 +139,7 @@ def arrive(value: Any, what: str) -> Any:
         device = int(value.__dlpack_device__()[0])
         if device not in (1, 3):  # main memory, also pinned
             raise _arguments.wrong(what, value, "an array in main memory, or one of torch or JAX")
-        if not _is_a(value, "tensorflow", "Tensor"):
-            return value
+        return value
     try:
         array = _of_numpy(np.asarray(value))
     except Exception as error:

@@ -8,6 +8,7 @@ import shutil
 import sys
 import tempfile
 import threading
+import types
 import unittest
 import warnings
 from unittest import mock
@@ -164,6 +165,25 @@ class Arrays(Case):
             self.assertEqual((image.width, image.height), (5, 3))
         first = self.run_()["picture"].values[0].decode()
         self.assertEqual(first[0, 0].tolist(), [10, 20, 30, 255])
+
+    def test_of_tensorflow_are_not_taken_by_dlpack(self):
+        class Tensor:  # as TensorFlow's, which ends the process if it has strings
+            dtype = types.SimpleNamespace(name="string")
+
+            def __init__(self, array):
+                self.numpy = lambda: array
+
+            def __dlpack__(self):
+                self.fail("is an operation that may end the process")
+
+            __dlpack_device__ = __dlpack__
+
+        tensorflow = types.SimpleNamespace(Tensor=Tensor, Variable=None)
+        with mock.patch.dict(sys.modules, tensorflow=tensorflow), self.writer() as writer:
+            writer.add_histogram("values", Tensor(np.arange(3.0)), 0)
+            with self.assertRaisesRegex(TypeError, "got Tensor of type string; expected numbers"):
+                writer.add_histogram("values", Tensor(np.array([b"text"])), 1)
+        self.assertEqual(self.run_()["values"].values[0].counts.sum(), 3)
 
     def test_with_an_ambiguous_order_raise(self):
         with self.writer() as writer:
