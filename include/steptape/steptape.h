@@ -26,6 +26,7 @@
 #include "steptape/log/curve_check.h"             // IWYU pragma: export
 #include "steptape/log/file_check.h"              // IWYU pragma: export
 #include "steptape/log/log_dir.h"                 // IWYU pragma: export
+#include "steptape/log/rewrite.h"                 // IWYU pragma: export
 #include "steptape/log/run_reader.h"              // IWYU pragma: export
 #include "steptape/log/summary_writer.h"          // IWYU pragma: export
 #include "steptape/log/values.h"                  // IWYU pragma: export

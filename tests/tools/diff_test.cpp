@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "tools/steptape/runs/line_diff.h"
 #include "tools/tool_fixture.h"
 
 #include <gmock/gmock.h>
@@ -13,6 +14,7 @@ namespace steptape {
 namespace {
 
 using nlohmann::json;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -178,6 +180,30 @@ TEST_F(Diff, NamesAKindThatOnlyOneRunHasUnderATag) {
   const json diff = diffAsJson();
   EXPECT_EQ(diff["only_in_second"], json({"layer (histograms)"}));
   EXPECT_EQ(diff["differing_tags"], json::array());
+}
+
+TEST_F(Diff, ShowsTheLinesInWhichTextsDiffer) {
+  writeRun("a", {textValue("batch: 32\nlr: 0.1\nlayers: 3\nseed: 1", 0)});
+  writeRun("b", {textValue("batch: 32\nlr: 0.01\nlayers: 3\nseed: 1\namp: true", 0)});
+  const Outcome outcome = steptape("diff a b");
+  EXPECT_EQ(outcome.exitCode, 1);
+  EXPECT_THAT(outcome.out, EndsWith("\n\n  note at step 0:\n"
+                                    "  - lr: 0.1\n"
+                                    "  + lr: 0.01\n"
+                                    "  + amp: true\n"));
+  EXPECT_THAT(steptape("diff a b --json").out,
+              HasSubstr(R"("text_lines": ["- lr: 0.1", "+ lr: 0.01", "+ amp: true"])"));
+}
+
+TEST(LineDiff, IsEmptyForEqualTexts) {
+  EXPECT_THAT(tools::lineDiff("a\nb", "a\nb"), ::testing::IsEmpty());
+  EXPECT_THAT(tools::lineDiff("", ""), ::testing::IsEmpty());
+}
+
+TEST(LineDiff, KeepsTheLongestCommonLines) {
+  EXPECT_THAT(tools::lineDiff("a\nb\nc\nd", "a\nc\nx\nd"), ::testing::ElementsAre("- b", "+ x"));
+  EXPECT_THAT(tools::lineDiff("", "a"), ::testing::ElementsAre("+ a"));
+  EXPECT_THAT(tools::lineDiff("a\na", "a"), ::testing::ElementsAre("- a"));
 }
 
 }  // namespace

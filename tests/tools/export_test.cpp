@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <set>
@@ -229,6 +230,17 @@ TEST_F(ExportColumns, GiveTheReasonForWhichAFileCannotBeWritten) {
   EXPECT_THAT(run("env STEPTAPE_PYTHON=./python '" STEPTAPE_TOOL
                   "' export runs --format parquet --output /dev/full"),
               Exits(1, "steptape: cannot write /dev/full: No space left on device\n"));
+}
+
+TEST_F(Export, WritesHistogramsAsATable) {
+  std::filesystem::create_directories(path("run"));
+  std::filesystem::copy_file(STEPTAPE_SOURCE_DIR "/tests/golden/tensorboardx.tfevents",
+                             path("run/events.out.tfevents.1"));
+  const Outcome outcome = steptape("export run --format csv --layout histograms");
+  EXPECT_EQ(outcome.exitCode, 0);
+  EXPECT_EQ(outcome.error, "");
+  EXPECT_THAT(outcome.out, StartsWith("run,tag,step,wall_time,left,right,count\nrun,weights,1,"));
+  EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 6);
 }
 
 }  // namespace

@@ -195,5 +195,21 @@ TEST_F(Plot, DrawsIntactPointsAndReportsTheDamage) {
   EXPECT_THAT(outcome.out, HasSubstr("0.25 at step 20"));
 }
 
+TEST_F(Plot, ShowsTheTimeOfTrainingWithoutTheGapsBetweenSessions) {
+  const auto at = [](double wallTime, event::Event event) {
+    event.wallTime = wallTime;
+    return event;
+  };
+  writeEvents("runs/events.out.tfevents.1",
+              {at(1000, version()), at(1000, simpleScalar("loss", 1, 0)),
+               at(1010, simpleScalar("loss", 2, 1))});
+  writeEvents("runs/events.out.tfevents.2",
+              {at(9000, version()), at(9010, simpleScalar("loss", 3, 2))});
+  EXPECT_THAT(plot("runs --x relative").out, HasSubstr("2h"));
+  const std::string trained = plot("runs --x trained").out;
+  EXPECT_THAT(trained, HasSubstr("20s"));
+  EXPECT_THAT(trained, HasSubstr(" time of training\n"));
+}
+
 }  // namespace
 }  // namespace steptape

@@ -101,6 +101,7 @@ std::unique_ptr<CLI::App> makeApp(int* exitCode) {
   addPlotCommand(app.get(), exitCode);
   addDiffCommand(app.get(), exitCode);
   addAggregateCommand(app.get(), exitCode);
+  addRewriteCommand(app.get(), exitCode);
   addProfileCommand(app.get(), exitCode);
   addMergeTracesCommand(app.get(), exitCode);
   addRunCommand(app.get(), exitCode);

@@ -13,12 +13,25 @@
 
 namespace steptape {
 
-/// The band around the mean on TensorBoard's custom-scalars page.
+/// What stands for all runs at a step.
+enum class AggregateCenter {
+  kMean,
+  /// The interquartile mean: that of the middle half of the runs, after a quarter of them, rounded
+  /// down, is cut off at each end.
+  /// @source Agarwal et al., "Deep Reinforcement Learning at the Edge of the Statistical Precipice",
+  ///         arXiv:2108.13264; rliable computes it by scipy.stats.trim_mean(0.25).
+  kInterquartileMean,
+};
+
+/// The band around the center on TensorBoard's custom-scalars page.
 enum class AggregateBand {
   kNone,
   kMinMax,
   kDeviation,    ///< Mean minus and plus standard deviation: `<tag>/lower` and `<tag>/upper`.
   kPercentiles,  ///< From the least to the largest of AggregateOptions::percentiles.
+  /// The 95 % confidence interval of the center, `<tag>/lower` and `<tag>/upper`: percentiles of
+  /// 2000 bootstrap samples of the runs, by random numbers that are always the same.
+  kConfidence,
 };
 
 /// Options of aggregateScalars() and aggregateRuns().
@@ -34,6 +47,7 @@ struct AggregateOptions {
   bool interpolate = false;
   std::vector<double> percentiles = {25, 50, 75};  ///< Each from 0 to 100.
   AggregateBand band = AggregateBand::kMinMax;
+  AggregateCenter center = AggregateCenter::kMean;
 };
 
 /// Statistics of the values of several runs at one step.
@@ -42,6 +56,10 @@ struct AggregatePoint {
   double wallTime = 0;  ///< Mean of the runs' wall times. @units Seconds since 1970, UTC.
   std::size_t runs = 0;
   double mean = 0;
+  double center = 0;  ///< AggregateOptions::center.
+  /// The confidence interval of the center, with AggregateBand::kConfidence; NaN for one run.
+  double lower = 0;
+  double upper = 0;
   double std = 0;  ///< Sample standard deviation (n - 1); NaN for one run.
   double min = 0;
   double max = 0;
@@ -90,7 +108,7 @@ struct AggregateResult {
 /// Aggregates the scalars of several runs, such as one training with several seeds, and writes the
 /// result as a new run:
 ///
-///     loss         mean, under the tag of the runs
+///     loss         mean or AggregateOptions::center, under the tag of the runs
 ///     loss/std     standard deviation; also loss/min, loss/max, loss/p25, loss/p50, loss/p75
 ///     aggregated runs   a text that lists the runs
 ///

@@ -40,6 +40,9 @@ enum class CsvLayout {
   /// The columns run, tag, step, wall_time and value; a row for each point, in the order of
   /// writing.
   kLong,
+  /// Histograms instead of scalars: the columns run, tag, step, wall_time, left, right and count; a
+  /// row for each bucket, in the order of writing.
+  kHistograms,
 };
 
 struct ExportOptions {

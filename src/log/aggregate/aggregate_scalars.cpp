@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <random>
 #include <utility>
 
 #include "steptape/log/aggregate.h"
@@ -111,8 +112,43 @@ double deviationOf(const std::vector<double>& values, double mean) {
   return values.size() > 1 ? std::sqrt(squares / static_cast<double>(values.size() - 1)) : kNaN;
 }
 
+/// @param sorted Ascending, at least one.
+double centerOf(const std::vector<double>& sorted, AggregateCenter center) {
+  if (center == AggregateCenter::kMean) {
+    return meanOf(sorted);
+  }
+  const auto cut = static_cast<std::ptrdiff_t>(sorted.size() / 4);
+  return meanOf({sorted.begin() + cut, sorted.end() - cut});
+}
+
+/// Sets the confidence interval of the center.
+/// @param sorted Ascending, at least one.
+void setConfidence(const std::vector<double>& sorted, AggregateCenter center,
+                   AggregatePoint* point) {
+  constexpr std::size_t kSamples = 2000;
+  constexpr double kTail = 2.5;  // percent on each side
+  point->lower = kNaN;
+  point->upper = kNaN;
+  if (sorted.size() < 2 || std::isnan(sorted.front())) {
+    return;
+  }
+  std::mt19937_64 random;  // the same numbers for each step
+  std::vector<double> sample(sorted.size());
+  std::vector<double> centers(kSamples);
+  for (double& each : centers) {
+    for (double& value : sample) {
+      value = sorted[random() % sorted.size()];
+    }
+    std::sort(sample.begin(), sample.end());
+    each = centerOf(sample, center);
+  }
+  std::sort(centers.begin(), centers.end());
+  point->lower = percentileOf(centers, kTail);
+  point->upper = percentileOf(centers, 100 - kTail);
+}
+
 /// @param values At least one; reordered.
-AggregatePoint statisticsOf(std::vector<double>& values, const std::vector<double>& percentiles) {
+AggregatePoint statisticsOf(std::vector<double>& values, const AggregateOptions& options) {
   AggregatePoint point;
   point.runs = values.size();
   point.mean = meanOf(values);
@@ -125,7 +161,13 @@ AggregatePoint statisticsOf(std::vector<double>& values, const std::vector<doubl
   std::sort(values.begin(), values.end());
   point.min = values.front();
   point.max = values.back();
-  for (const double percentile : percentiles) {
+  // The mean of the values in the order of the runs: its last bits depend on it.
+  point.center =
+      options.center == AggregateCenter::kMean ? point.mean : centerOf(values, options.center);
+  if (options.band == AggregateBand::kConfidence) {
+    setConfidence(values, options.center, &point);
+  }
+  for (const double percentile : options.percentiles) {
     point.percentiles.push_back(percentileOf(values, percentile));
   }
   return point;
@@ -160,7 +202,7 @@ AggregateSeries aggregateScalars(const std::vector<const ScalarColumns*>& runs,
       ++series.stepsLeftOut;
       continue;
     }
-    series.points.push_back(statisticsOf(values, options.percentiles));
+    series.points.push_back(statisticsOf(values, options));
     series.points.back().step = *step;
     series.points.back().wallTime = meanOf(wallTimes);
   }

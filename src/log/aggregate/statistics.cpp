@@ -21,7 +21,7 @@ namespace {
 
 /// Returns the tag suffixes of the band's lower and upper curve.
 std::array<std::string, 2> bandSuffixes(const AggregateOptions& options) {
-  if (options.band == AggregateBand::kDeviation) {
+  if (options.band == AggregateBand::kDeviation || options.band == AggregateBand::kConfidence) {
     return {"/lower", "/upper"};
   }
   if (options.band == AggregateBand::kPercentiles) {
@@ -50,7 +50,7 @@ std::vector<AggregateStatistic> statisticsOf(const AggregateOptions& options) {
            "; expected at least 2 for a band of percentiles");
   }
   std::vector<AggregateStatistic> statistics{
-      {"", [](const AggregatePoint& point) { return point.mean; }},
+      {"", [](const AggregatePoint& point) { return point.center; }},
       {"/std", [](const AggregatePoint& point) { return point.std; }, true},
       {"/min", [](const AggregatePoint& point) { return point.min; }},
       {"/max", [](const AggregatePoint& point) { return point.max; }}};
@@ -69,6 +69,11 @@ std::vector<AggregateStatistic> statisticsOf(const AggregateOptions& options) {
         {lower, [](const AggregatePoint& point) { return point.mean - point.std; }, true});
     statistics.push_back(
         {upper, [](const AggregatePoint& point) { return point.mean + point.std; }, true});
+  }
+  if (options.band == AggregateBand::kConfidence) {
+    const auto [lower, upper] = bandSuffixes(options);
+    statistics.push_back({lower, [](const AggregatePoint& point) { return point.lower; }, true});
+    statistics.push_back({upper, [](const AggregatePoint& point) { return point.upper; }, true});
   }
   return statistics;
 }

@@ -10,9 +10,12 @@
 #include <utility>
 #include <vector>
 
+#include "steptape/events/plugin_content.h"
 #include "steptape/log/export.h"
+#include "steptape/log/values.h"
 
 #include "base/csv_text.h"
+#include "base/json_chars.h"
 #include "log/export/curve_names.h"
 #include "log/export/export_run.h"
 #include "log/export/row_sorter.h"
@@ -24,6 +27,7 @@ constexpr char kStepColumn[] = "step";
 constexpr std::size_t kMaxCells = (std::size_t{32} << 20) / sizeof(detail::log::Cell);
 
 using detail::base::csvField;
+using detail::base::csvNumber;
 using detail::base::writeCsvNumber;
 
 class LongFormat : public detail::log::ExportFormat {
@@ -60,6 +64,43 @@ class LongFormat : public detail::log::ExportFormat {
  private:
   detail::log::ExportText out_;
   std::vector<std::string> beginnings_;  // start of each tag's lines
+};
+
+/// Writes a row for each bucket of a histogram.
+class HistogramFormat : public detail::log::ExportFormat {
+ public:
+  explicit HistogramFormat(const ExportSink& sink) : out_(sink) {
+    out_.text() = "run,tag,step,wall_time,left,right,count\n";
+  }
+
+  void beginRun(const detail::log::ExportedRun& run) override { run_ = &run; }
+
+  bool take(const detail::log::RunValue& value) override {
+    const std::string& plugin = value.data != nullptr && value.data->metadata
+                                    ? value.data->metadata->pluginName
+                                    : run_->tags[value.tag].metadata.pluginName;
+    HistogramValue histogram;
+    if (value.data == nullptr || plugin != event::kHistogramsPlugin ||
+        !decodeHistogram(*value.data, &histogram).ok()) {
+      return false;
+    }
+    const std::string begin = csvField(run_->directory) + ',' +
+                              csvField(run_->tagNames[value.tag]) + ',' +
+                              std::to_string(value.step) + ',' + csvNumber(value.wallTime);
+    for (const HistogramBucket& bucket : histogram.buckets) {
+      out_.text() += begin + ',' + csvNumber(bucket.left) + ',' + csvNumber(bucket.right) + ',' +
+                     csvNumber(bucket.count) + '\n';
+      out_.flushIfLong();
+    }
+    return true;
+  }
+  bool isOfNumbers() const override { return false; }
+
+  void finish() { out_.flush(); }
+
+ private:
+  detail::log::ExportText out_;
+  const detail::log::ExportedRun* run_ = nullptr;
 };
 
 std::string lowerCase(std::string text) {
@@ -201,9 +242,11 @@ class Table {
   bool isOpen_ = false;
 };
 
-ExportResult exportLong(const std::vector<RunFiles>& runs, const ExportOptions& options,
+/// @tparam Format LongFormat or HistogramFormat.
+template <typename Format>
+ExportResult exportRows(const std::vector<RunFiles>& runs, const ExportOptions& options,
                         const ExportSink& sink) {
-  LongFormat format(sink);
+  Format format(sink);
   ExportResult result = detail::log::exportRuns(runs, options, &format);
   format.finish();
   return result;
@@ -224,8 +267,15 @@ ExportResult exportWide(const std::vector<RunFiles>& runs, const ExportOptions& 
 
 ExportResult exportCsv(const std::vector<RunFiles>& runs, const ExportOptions& options,
                        const ExportSink& sink) {
-  return options.csvLayout == CsvLayout::kLong ? exportLong(runs, options, sink)
-                                               : exportWide(runs, options, sink);
+  switch (options.csvLayout) {
+    case CsvLayout::kLong:
+      return exportRows<LongFormat>(runs, options, sink);
+    case CsvLayout::kHistograms:
+      return exportRows<HistogramFormat>(runs, options, sink);
+    case CsvLayout::kWide:
+      break;
+  }
+  return exportWide(runs, options, sink);
 }
 
 }  // namespace steptape

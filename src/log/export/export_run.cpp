@@ -155,11 +155,13 @@ ExportResult exportRuns(const std::vector<RunFiles>& runs, const ExportOptions& 
         continue;
       }
       if (!format->take(value)) {
-        losses.addLeftOut(value);
+        if (format->isOfNumbers()) {
+          losses.addLeftOut(value);
+        }
         continue;
       }
       ++result.values;
-      if (!isExact) {
+      if (!isExact && format->isOfNumbers()) {
         losses.addTaken(value);
       }
     }

@@ -34,6 +34,8 @@ class ExportFormat {
   virtual bool take(const RunValue& value) = 0;
   /// Whether it has 64-bit integers that no double equals.
   virtual bool isExact() const { return false; }
+  /// Whether it should have all numbers, so that those that it leaves out are noted.
+  virtual bool isOfNumbers() const { return true; }
 };
 
 /// Passes all values that `options` select to `format`, run by run.

@@ -78,6 +78,45 @@ TEST_F(AggregateScalars, ComputesTheStatisticsOfAStep) {
   EXPECT_THAT(point.percentiles, ElementsAre(3.5, 4, 5.5));
 }
 
+TEST_F(AggregateScalars, TakesTheMeanForTheCenter) {
+  addValues({2, 4, 4, 10});
+  EXPECT_EQ(onlyPoint().center, onlyPoint().mean);
+}
+
+TEST_F(AggregateScalars, ComputesTheMeanOfTheMiddleHalf) {
+  options_.center = AggregateCenter::kInterquartileMean;
+  addValues({100, 2, 4, 6, -50});
+  EXPECT_DOUBLE_EQ(onlyPoint().center, 4);  // scipy.stats.trim_mean(..., 0.25)
+  addValues({8, 8, 8});
+  EXPECT_DOUBLE_EQ(onlyPoint().center, (4 + 6 + 8 + 8) / 4.0);
+}
+
+TEST_F(AggregateScalars, ComputesTheConfidenceIntervalOfTheCenter) {
+  options_.band = AggregateBand::kConfidence;
+  addValues({1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
+  const AggregatePoint mean = onlyPoint();
+  // Percentiles of the mean of 10 of them: 5.5 -+ 1.96 * 2.872 / sqrt(10).
+  EXPECT_NEAR(mean.lower, 3.72, 0.15);
+  EXPECT_NEAR(mean.upper, 7.28, 0.15);
+  EXPECT_EQ(mean.lower, onlyPoint().lower) << "the random numbers differ";
+  options_.center = AggregateCenter::kInterquartileMean;
+  const AggregatePoint iqm = onlyPoint();
+  EXPECT_LT(iqm.lower, iqm.center);
+  EXPECT_GT(iqm.upper, iqm.center);
+  EXPECT_NE(iqm.lower, mean.lower);
+}
+
+TEST_F(AggregateScalars, HasNoConfidenceInOneRunOrNaN) {
+  options_.band = AggregateBand::kConfidence;
+  options_.minRuns = 1;
+  addValues({3});
+  EXPECT_EQ(onlyPoint().center, 3);
+  EXPECT_TRUE(std::isnan(onlyPoint().lower));
+  addValues({kNaN});
+  EXPECT_TRUE(std::isnan(onlyPoint().center));
+  EXPECT_TRUE(std::isnan(onlyPoint().upper));
+}
+
 TEST_F(AggregateScalars, InterpolatesPercentiles) {
   options_.percentiles = {100, 0, 10, 62.5};
   addValues({5, 1, 3});

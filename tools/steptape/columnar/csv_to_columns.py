@@ -27,7 +27,8 @@ except ImportError:
     sys.exit(NO_PYARROW)
 
 LONG = ["run", "tag", "step", "wall_time", "value"]
-TEXT_COLUMNS = 2  # of LONG
+HISTOGRAMS = ["run", "tag", "step", "wall_time", "left", "right", "count"]
+TEXT_COLUMNS = 2  # of these
 BLOCK_BYTES = 8 << 20
 LONGEST_NUMBER = 26  # characters of a double, and the comma
 
@@ -63,7 +64,7 @@ def titles(lines):
 def schema_of(names):
     types = [pyarrow.float64()] * len(names)
     types[names.index("step")] = pyarrow.int64()
-    if names == LONG:
+    if names in (LONG, HISTOGRAMS):
         types[:TEXT_COLUMNS] = [pyarrow.string()] * TEXT_COLUMNS
     return pyarrow.schema(list(zip(names, types)))
 

@@ -97,7 +97,7 @@ std::vector<std::string> rowOf(const AggregateSeries& series, const Terminal& te
   }
   const AggregatePoint& last = series.points.back();
   cells.push_back(fmt::to_string(last.step));
-  for (const double value : {last.mean, last.std, last.min, last.max}) {
+  for (const double value : {last.center, last.std, last.min, last.max}) {
     cells.push_back(shortNumber(value));
   }
   return cells;
@@ -106,12 +106,13 @@ std::vector<std::string> rowOf(const AggregateSeries& series, const Terminal& te
 void print(const Group& group, const AggregateOptions& options, const Terminal& terminal) {
   fmt::print("{}: {} of {}\n", shown(group.output, terminal),
              counted(group.result.series.size(), "scalar"), counted(group.runs.size(), "run"));
+  const bool isMean = options.center == AggregateCenter::kMean;
   std::vector<TableColumn> columns{{"scalar", TableColumn::Align::kLeft},
                                    {"runs"},
                                    {"steps"},
                                    {"left out"},
                                    {"last step"},
-                                   {"mean"},
+                                   {isMean ? "mean" : "iqm"},
                                    {"std"},
                                    {"min"},
                                    {"max"}};
@@ -146,6 +147,7 @@ std::string jsonOf(const AggregateSeries& series) {
                          .add("step", jsonInteger(last.step))
                          .add("runs", fmt::to_string(last.runs))
                          .add("mean", jsonNumber(last.mean))
+                         .add("center", jsonNumber(last.center))
                          .add("std", jsonNumber(last.std))
                          .add("min", jsonNumber(last.min))
                          .add("max", jsonNumber(last.max))
@@ -234,7 +236,8 @@ const std::map<std::string, AggregateBand>& bandByName() {
       {"none", AggregateBand::kNone},
       {"min-max", AggregateBand::kMinMax},
       {"std", AggregateBand::kDeviation},
-      {"percentiles", AggregateBand::kPercentiles}};
+      {"percentiles", AggregateBand::kPercentiles},
+      {"ci", AggregateBand::kConfidence}};
   return kBands;
 }
 
@@ -269,9 +272,21 @@ void addAggregateCommand(CLI::App* app, int* exitCode) {
       ->add_option_function<std::string>(
           "--band",
           [arguments](const std::string& name) { arguments->options.band = bandByName().at(name); },
-          "What the chart on TensorBoard's Custom Scalars page shows around the mean")
-      ->check(oneOf({"none", "min-max", "std", "percentiles"}))
+          "What the chart on TensorBoard's Custom Scalars page shows around the center; ci: its 95 "
+          "% "
+          "confidence interval")
+      ->check(oneOf({"none", "min-max", "std", "percentiles", "ci"}))
       ->default_str("min-max");
+  command
+      ->add_option_function<std::string>(
+          "--center",
+          [arguments](const std::string& name) {
+            arguments->options.center =
+                name == "iqm" ? AggregateCenter::kInterquartileMean : AggregateCenter::kMean;
+          },
+          "What stands for all runs at a step: their mean, or that of the middle half of them")
+      ->check(oneOf({"mean", "iqm"}))
+      ->default_str("mean");
   command->add_flag("--json", arguments->json, "Print JSON for programs instead of a table");
   command->footer(
       "With several paths, runs of the same name below them are aggregated, each name into its "

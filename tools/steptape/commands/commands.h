@@ -24,6 +24,7 @@ void addTopCommand(CLI::App* app, int* exitCode);
 void addTailCommand(CLI::App* app, int* exitCode);
 void addPlotCommand(CLI::App* app, int* exitCode);
 void addDiffCommand(CLI::App* app, int* exitCode);
+void addRewriteCommand(CLI::App* app, int* exitCode);
 void addProfileCommand(CLI::App* app, int* exitCode);
 void addMergeTracesCommand(CLI::App* app, int* exitCode);
 void addRunCommand(CLI::App* app, int* exitCode);

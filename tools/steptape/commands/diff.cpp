@@ -99,6 +99,25 @@ void printCut(const std::string& text, const Terminal& terminal) {
   fmt::print("{:{}}{}\n", "", kChartIndent, cut(text, terminal.columns - kChartIndent, terminal));
 }
 
+/// Prints how texts differ at the first step where they do.
+void printTexts(const std::vector<TagDiff>& tags, const Terminal& terminal) {
+  constexpr std::size_t kMostLines = 100;
+  for (const TagDiff& one : tags) {
+    if (one.textLines.empty()) {
+      continue;
+    }
+    fmt::print("\n{:{}}{} at step {}:\n", "", kChartIndent, shown(one.tag, terminal),
+               one.parting->step);
+    const std::size_t lines = std::min(one.textLines.size(), kMostLines);
+    for (std::size_t i = 0; i < lines; ++i) {
+      printCut(one.textLines[i], terminal);
+    }
+    if (lines < one.textLines.size()) {
+      printCut(fmt::format("and {} more; --json has all", one.textLines.size() - lines), terminal);
+    }
+  }
+}
+
 void print(const RunDiff& diff, const std::array<std::string, 2>& names, const Terminal& terminal) {
   if (diff.isSame()) {
     fmt::print("no difference in {}\n", counted(diff.commonTags, "tag"));
@@ -122,6 +141,7 @@ void print(const RunDiff& diff, const std::array<std::string, 2>& names, const T
   }
   fmt::print("{}{}", differenceTable(diff.tags, true, terminal),
              differenceTable(diff.tags, false, terminal));
+  printTexts(diff.tags, terminal);
 }
 
 std::string jsonOf(const std::optional<double>& value) {
@@ -144,7 +164,11 @@ std::string tagJson(const TagDiff& diff) {
   if (diff.parting) {
     json.add("values_there", jsonPair(diff.parting->values));
   }
-  return json.add("last_values", jsonPair(diff.lastValues)).toString();
+  json.add("last_values", jsonPair(diff.lastValues));
+  if (!diff.textLines.empty()) {
+    json.add("text_lines", jsonStrings(diff.textLines));
+  }
+  return json.toString();
 }
 
 void printJson(const RunDiff& diff, const std::array<std::string, 2>& names) {

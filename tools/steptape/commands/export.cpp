@@ -92,7 +92,9 @@ int exportRuns(const ExportArguments& arguments) {
   OutputFile output(arguments.output);
   ExportOptions options = arguments.options;
   options.purge = arguments.all ? PurgePolicy::kNone : PurgePolicy::kRestarts;
-  options.csvLayout = arguments.layout == "long" ? CsvLayout::kLong : CsvLayout::kWide;
+  options.csvLayout = arguments.layout == "long"         ? CsvLayout::kLong
+                      : arguments.layout == "histograms" ? CsvLayout::kHistograms
+                                                         : CsvLayout::kWide;
   options.wantsTag = [&](std::string_view tag) { return arguments.filter.tag.isFoundIn(tag); };
   if (!isOnScreen(arguments)) {
     options.onProgress = [&](std::uint64_t bytes) { progress.set(bytes); };
@@ -136,8 +138,9 @@ void addExportCommand(CLI::App* app, int* exitCode) {
   arguments->layoutOption =
       command
           ->add_option("--layout", arguments->layout,
-                       "Of a table: a column for each tag (wide), or a row for each point (long)")
-          ->check(oneOf({"wide", "long"}))
+                       "Of a table: a column for each tag (wide), a row for each point (long), or "
+                       "histograms instead of scalars, with a row for each bucket")
+          ->check(oneOf({"wide", "long", "histograms"}))
           ->capture_default_str();
   command
       ->add_option("--media", arguments->options.mediaDirectory,

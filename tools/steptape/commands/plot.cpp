@@ -23,6 +23,7 @@
 #include "tools/steptape/help/value_check.h"
 #include "tools/steptape/runs/log_paths.h"
 #include "tools/steptape/runs/rounded_scalars.h"
+#include "tools/steptape/runs/trained_time.h"
 #include "tools/steptape/terminal/output_file.h"
 #include "tools/steptape/terminal/standard_streams.h"
 #include "tools/steptape/terminal/terminal.h"
@@ -34,6 +35,7 @@ struct PlotOptions {
   std::vector<std::string> paths;
   NameFilter filter;
   AxisKind x = AxisKind::kSteps;
+  bool isTrained = false;  // durations without the gaps between sessions
   double smooth = 0;
   bool isLogarithmic = false;
   bool isAscii = false;
@@ -72,6 +74,16 @@ std::vector<double> xValuesOf(const ScalarColumns& scalars, AxisKind kind) {
   return times;
 }
 
+/// @return NaN for a time that cannot be drawn.
+std::vector<double> trainedTimesOf(const RunReader& run, const ScalarColumns& scalars) {
+  const std::vector<RunSession> sessions = run.sessions();
+  std::vector<double> times;
+  for (const double wallTime : scalars.wallTimes) {
+    times.push_back(std::isfinite(wallTime) ? trainedTime(sessions, wallTime) : NAN);
+  }
+  return times;
+}
+
 /// Returns why a point is not drawn, because of its time.
 const char* timeProblem(double wallTime, AxisKind kind) {
   if (!std::isfinite(wallTime)) {
@@ -100,11 +112,12 @@ std::map<std::string, std::size_t> leftOut(const Chart& chart, const ScalarColum
 }
 
 Curve curveOf(const RunReader& run, const ScalarColumns& scalars, const Chart& chart,
-              double smooth) {
+              const PlotOptions& options) {
+  const double smooth = options.smooth;
   const std::vector<double> values(scalars.values.begin(), scalars.values.end());
   Curve curve;
   curve.name = run.directory();
-  curve.x = xValuesOf(scalars, chart.xKind);
+  curve.x = options.isTrained ? trainedTimesOf(run, scalars) : xValuesOf(scalars, chart.xKind);
   curve.y = smoothed(values, smooth);
   curve.summary = fmt::format("{:.6g}", values.back());
   if (smooth > 0) {
@@ -128,7 +141,7 @@ Chart emptyChart(const std::string& tag, const PlotOptions& options) {
       chart.xName = "time";
       break;
     case AxisKind::kDurations:
-      chart.xName = "time since the run's first point";
+      chart.xName = options.isTrained ? "time of training" : "time since the run's first point";
       break;
     default:
       chart.xName = "step";
@@ -145,7 +158,7 @@ std::vector<Chart> chartsOf(const std::vector<RunReader>& runs, const PlotOption
         continue;
       }
       Chart& chart = chartByTag.try_emplace(tag, emptyChart(tag, options)).first->second;
-      chart.curves.push_back(curveOf(run, series.scalars, chart, options.smooth));
+      chart.curves.push_back(curveOf(run, series.scalars, chart, options));
     }
   }
   std::vector<Chart> charts;
@@ -233,6 +246,7 @@ int plot(const PlotOptions& options) {
 
 const std::map<std::string, AxisKind>& xKindByName() {
   static const std::map<std::string, AxisKind> kKinds{{"step", AxisKind::kSteps},
+                                                      {"trained", AxisKind::kDurations},
                                                       {"time", AxisKind::kWallTimes},
                                                       {"relative", AxisKind::kDurations}};
   return kKinds;
@@ -248,10 +262,14 @@ void addPlotCommand(CLI::App* app, int* exitCode) {
   addFilterOptions(command, &options->filter);
   command
       ->add_option_function<std::string>(
-          "--x", [options](const std::string& name) { options->x = xKindByName().at(name); },
-          "What the x axis shows: the step, the local time, or the time since the first point "
-          "of the run")
-      ->check(oneOf({"step", "time", "relative"}))
+          "--x",
+          [options](const std::string& name) {
+            options->x = xKindByName().at(name);
+            options->isTrained = name == "trained";
+          },
+          "What the x axis shows: the step, the local time, the time since the first point "
+          "of the run, or that without the gaps between its sessions")
+      ->check(oneOf({"step", "time", "relative", "trained"}))
       ->transform(CLI::Validator(
           [](std::string& name) {
             name = CLI::ignore_case(name);

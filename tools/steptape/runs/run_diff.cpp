@@ -4,10 +4,15 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <utility>
+#include <variant>
+
+#include "steptape/events/plugin_content.h"
 
 #include "events/messages/event_codec.h"
 #include "log/reader/series_parts.h"
+#include "tools/steptape/runs/line_diff.h"
 
 namespace steptape::tools {
 namespace {
@@ -106,6 +111,14 @@ void compareScalars(const std::array<const ScalarColumns*, 2>& scalars, double t
   }
 }
 
+/// Returns the text of a value; empty if it has none.
+std::string textAt(const RunReader& run, const ValueLocation& location) {
+  event::Value value;
+  run.value(location, &value).throwIfError();
+  const auto* const tensor = std::get_if<event::Tensor>(&value.data);
+  return tensor == nullptr ? "" : fmt::format("{}", fmt::join(tensor->strings, "\n"));
+}
+
 void compareValues(const std::array<const RunReader*, 2>& runs,
                    const std::array<const std::vector<ValueLocation>*, 2>& values, TagDiff* diff) {
   const auto stepOf = [&](std::size_t run, std::size_t i) { return (*values[run])[i].step; };
@@ -113,6 +126,10 @@ void compareValues(const std::array<const RunReader*, 2>& runs,
       diff->points, stepOf,
       [&](std::size_t i, std::size_t j) {
         if (payloadOf(*runs[0], (*values[0])[i]) != payloadOf(*runs[1], (*values[1])[j])) {
+          if (diff->plugin == event::kTextPlugin && !diff->parting) {
+            diff->textLines =
+                lineDiff(textAt(*runs[0], (*values[0])[i]), textAt(*runs[1], (*values[1])[j]));
+          }
           note(stepOf(0, i), {}, diff);
         }
       },

@@ -31,6 +31,7 @@ struct TagDiff {
   std::size_t differingPoints = 0;    ///< Number of steps at which they differ.
   std::array<std::size_t, 2> points{};
   std::array<std::optional<double>, 2> lastValues;  ///< Of scalars only.
+  std::vector<std::string> textLines;  ///< Of texts: how they differ there; see lineDiff().
 
   bool isSame() const { return metadata.empty() && !parting; }
 };

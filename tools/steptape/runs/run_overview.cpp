@@ -10,6 +10,7 @@
 #include "steptape/log/event_file_reader.h"
 
 #include "base/text.h"
+#include "tools/steptape/runs/trained_time.h"
 
 namespace steptape::tools {
 namespace {
@@ -116,10 +117,11 @@ RunOverview overviewOf(const RunReader& run, const RunStates& states) {
   RunOverview overview;
   overview.run = &run;
   overview.step = lastStepOf(run);
-  for (const RunSession& session : run.sessions()) {
-    overview.trained += session.end - session.begin;
+  const std::vector<RunSession> sessions = run.sessions();
+  overview.trained = trainedTime(sessions);
+  overview.sessions = sessions.size();
+  for (const RunSession& session : sessions) {
     overview.lastTime = std::max(overview.lastTime, session.end);
-    ++overview.sessions;
   }
   Records records = recordsOf(run);
   overview.state = states.of(run, endOf(run, records));
