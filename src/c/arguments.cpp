@@ -16,16 +16,12 @@ void Argument::reject(const std::string& got, const std::string& expected) const
               std::string(function) + ": " + name + ": " + base::gotExpected(got, expected));
 }
 
-std::string_view textOf(Argument argument, const char* text) {
+void rejectText(Argument argument, const char* text) {
   if (text == nullptr) {
     argument.reject("NULL", "a text");
   }
-  const std::size_t length = ::strnlen(text, STEPTAPE_MAX_TEXT);
-  if (length == STEPTAPE_MAX_TEXT) {
-    argument.reject("a text without an end",
-                    "a NUL within " + std::to_string(STEPTAPE_MAX_TEXT) + " bytes");
-  }
-  return {text, length};
+  argument.reject("a text without an end",
+                  "a NUL within " + std::to_string(STEPTAPE_MAX_TEXT) + " bytes");
 }
 
 std::string optionalText(Argument argument, const char* text) {
@@ -55,10 +51,8 @@ TensorView viewOf(Argument argument, const steptape_array* array) {
                     numbers(array->strides));
 }
 
-void checkList(Argument argument, const void* list, std::size_t count) {
-  if (list == nullptr && count > 0) {
-    argument.reject("NULL", std::to_string(count) + " elements");
-  }
+void rejectList(Argument argument, std::size_t count) {
+  argument.reject("NULL", std::to_string(count) + " elements");
 }
 
 void copyOptions(Argument argument, const void* given, void* known, std::size_t knownSize) {

@@ -30,16 +30,36 @@ int numberIn(const Enum& field) noexcept {
   return number;
 }
 
-/// Returns a text. @throws Error(kInvalidArgument) if it is NULL or has no end.
-std::string_view textOf(Argument argument, const char* text);
+/// Rejects a text that is NULL or has no end. @throws Error(kInvalidArgument)
+[[noreturn]] void rejectText(Argument argument, const char* text);
+
+/// Returns a text. Inline, for the scalars. @throws Error(kInvalidArgument) if it is NULL or has no
+///         end.
+inline std::string_view textOf(Argument argument, const char* text) {
+  const std::size_t length =
+      text == nullptr ? STEPTAPE_MAX_TEXT : ::strnlen(text, STEPTAPE_MAX_TEXT);
+  if (length == STEPTAPE_MAX_TEXT) {
+    rejectText(argument, text);
+  }
+  return {text, length};
+}
+
 /// Returns a text, or an empty one for NULL. @throws Error(kInvalidArgument) if it has no end.
 std::string optionalText(Argument argument, const char* text);
 
 /// Returns a view of the caller's array. @throws Error(kInvalidArgument)
 TensorView viewOf(Argument argument, const steptape_array* array);
 
-/// Rejects a list without elements that must have `count`. @throws Error(kInvalidArgument)
-void checkList(Argument argument, const void* list, std::size_t count);
+/// Rejects a list that is NULL. @throws Error(kInvalidArgument)
+[[noreturn]] void rejectList(Argument argument, std::size_t count);
+
+/// Rejects a list without elements that must have `count`. Inline, for the scalars.
+/// @throws Error(kInvalidArgument)
+inline void checkList(Argument argument, const void* list, std::size_t count) {
+  if (list == nullptr && count > 0) {
+    rejectList(argument, count);
+  }
+}
 
 /// Checks a caller's struct, and copies what is known of it.
 void copyOptions(Argument argument, const void* given, void* known, std::size_t knownSize);
