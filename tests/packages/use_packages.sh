@@ -104,6 +104,8 @@ shows "a component of another package is said to be missing" \
 shows "c installs" install ./libsteptape-c1_*.deb ./libsteptape-c-dev_*.deb gcc gfortran
 shows "a CMake project in C builds on c" builds c
 shows "it writes a run" build/c/consumer runs/c
+shows "a CMake project in Fortran builds on fortran" builds fortran
+shows "it writes a run" build/fortran/consumer runs/fortran
 shows "a Makefile builds on c by pkg-config, and runs" by_pkg_config c
 shows "a Makefile builds on Fortran by pkg-config, and runs" by_pkg_config fortran
 
