@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Logs every kind of value into the run that its first argument names, as a program in C does. With
    the second argument "killed" it kills itself before anything is written; with "beside" it opens
-   the run beside another program, and ends. */
+   the run beside another program, and ends; with "counting" it logs until it is killed. */
+#define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <steptape/c/steptape.h>
 
@@ -14,6 +16,22 @@ static void check(steptape_status status) {
   if (status != STEPTAPE_OK) {
     fprintf(stderr, "%s: %s\n", steptape_status_name(status), steptape_error_message());
     exit(1);
+  }
+}
+
+/* See random_kills.h. */
+static void log_until_killed(steptape_writer* writer, int descriptor) {
+  volatile int64_t* const count =
+      mmap(NULL, sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  if (count == MAP_FAILED) {
+    exit(1);
+  }
+  steptape_series loss = 0;
+  check(steptape_get_series(writer, "loss", NULL, &loss));
+  for (int64_t step = 1;; ++step) {
+    check(steptape_add(writer, loss, 0.5 * (double)step, step));
+    check(steptape_add_scalar(writer, "accuracy", 0.25 * (double)step, step));
+    *count = step;
   }
 }
 
@@ -31,7 +49,13 @@ int main(int argc, char** argv) {
     options.occupied = STEPTAPE_OCCUPIED_SHARE;
   }
   steptape_writer* writer = NULL;
+  if (strcmp(mode, "counting") == 0) {
+    options.flush_milliseconds = 1;
+  }
   check(steptape_open(argv[1], &options, &writer));
+  if (argc > 3) {
+    log_until_killed(writer, atoi(argv[3]));
+  }
   if (strcmp(mode, "beside") == 0) {
     check(steptape_close(writer));
     return 0;

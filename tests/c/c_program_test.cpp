@@ -11,6 +11,7 @@
 #include "steptape/c/steptape.h"
 #include "steptape/ranks/testing.h"
 
+#include "c/random_kills.h"
 #include "metrics/read_back.h"
 #include "support/own_black_boxes.h"
 
@@ -59,6 +60,10 @@ TEST_F(CProgramTest, LosesNoScalarWhenItIsKilled) {
   const auto points = test::readPoints(run());
   EXPECT_THAT(points.at("loss"), SizeIs(100));
   EXPECT_THAT(points.at("accuracy"), SizeIs(100));
+}
+
+TEST_F(CProgramTest, LosesAndDoublesNothingWhenItIsKilledAtAnyMoment) {
+  test::killAtRandomMoments(STEPTAPE_C_PROGRAM, logs_.string());
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "log/writer/pending_records.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string_view>
 #include <utility>
 
@@ -29,6 +30,11 @@ bool countsAsScalars(std::string_view payload, std::uint64_t* values) {
 }
 
 }  // namespace
+
+std::uint64_t PendingRecords::scalars() const {
+  return std::accumulate(chunks_.begin(), chunks_.end(), bufferScalars_,
+                         [](std::uint64_t sum, const Chunk& chunk) { return sum + chunk.scalars; });
+}
 
 void PendingRecords::addCurrent(EventBuilder* event) {
   const std::size_t scalars = event->size();

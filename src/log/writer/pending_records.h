@@ -33,6 +33,8 @@ class PendingRecords {
   static constexpr std::size_t kChunkBytes = std::size_t{64} << 10;
 
   std::size_t bytes() const { return chunkBytes_ + buffer_.bytes().size(); }
+  /// Returns how many scalars are in these records.
+  std::uint64_t scalars() const;
   /// Returns how many scalars were ever added.
   std::uint64_t addedScalars() const { return addedScalars_; }
   /// Returns whether the buffer is as large as a chunk.

@@ -46,8 +46,11 @@ void StreamLog::noteLogged() {
 
 void StreamLog::announce(LogRecordBuilder* record) const {
   const std::uint64_t from = std::max(pendingBegin(), logged_.end);
-  record->addWrite({number_, std::string(fileName()), from, pendingEnd() - from,
-                    pending_.addedScalars() - logged_.addedScalars});
+  // The event that followed the logged records may be in the file by now, with its scalars.
+  const std::uint64_t scalars = pendingBegin() < logged_.end
+                                    ? pending_.addedScalars() - logged_.addedScalars
+                                    : pending_.scalars();
+  record->addWrite({number_, std::string(fileName()), from, pendingEnd() - from, scalars});
 }
 
 std::string_view StreamLog::fileName() const {

@@ -11,6 +11,15 @@ program fortran_program
       integer(c_int), value :: signal
       integer(c_int) :: status
     end function
+    function c_mmap(address, length, protection, flags, descriptor, offset) bind(c, name="mmap") &
+      result(memory)
+      use, intrinsic :: iso_c_binding, only: c_int, c_long, c_ptr, c_size_t
+      type(c_ptr), value :: address
+      integer(c_size_t), value :: length
+      integer(c_int), value :: protection, flags, descriptor
+      integer(c_long), value :: offset
+      type(c_ptr) :: memory
+    end function
   end interface
   type(steptape_writer) :: writer
   type(steptape_series) :: loss
@@ -26,6 +35,7 @@ program fortran_program
   call get_command_argument(1, run)
   call get_command_argument(2, mode)
   call writer%open(run, ranks=steptape_ranks_all)
+  if (mode == "counting") call log_until_killed()
   call steptape_zone_begin("training")
   loss = writer%series("loss  ", display_name="Loss", description="of a program in Fortran")
   padded = "accuracy"
@@ -105,6 +115,24 @@ program fortran_program
   call in_a_scope()
   call writer%close()
 contains
+  !> See random_kills.h.
+  subroutine log_until_killed()
+    use, intrinsic :: iso_c_binding, only: c_f_pointer, c_int, c_int64_t, c_long, c_null_ptr, c_size_t
+    integer(c_int64_t), pointer, volatile :: count
+    integer(c_int) :: descriptor
+    integer(int64) :: now
+    call get_command_argument(3, message)
+    read (message, *) descriptor
+    call c_f_pointer(c_mmap(c_null_ptr, 8_c_size_t, 3_c_int, 1_c_int, descriptor, 0_c_long), count)
+    loss = writer%series("loss")
+    now = 0
+    do
+      now = now + 1
+      call writer%add_scalar(loss, 0.5_real64*real(now, real64), now)
+      call writer%add_scalar("accuracy", 0.25_real64*real(now, real64), now)
+      count = now
+    end do
+  end subroutine
   subroutine in_a_scope()
     type(steptape_writer) :: other
     call other%open(trim(run)//"_scope", ranks=steptape_ranks_all)

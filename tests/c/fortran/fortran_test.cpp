@@ -13,6 +13,7 @@
 #include "steptape/log/run_reader.h"
 #include "steptape/ranks/testing.h"
 
+#include "c/random_kills.h"
 #include "log/writer/recovery.h"
 #include "log/writer/run_contents.h"
 #include "metrics/read_back.h"
@@ -169,6 +170,10 @@ TEST_F(FortranTest, LosesNoScalarWhenItIsKilled) {
   detail::log::recoverRuns({run()});
   EXPECT_THAT(test::readPoints(run()).at("loss"), SizeIs(100));
   EXPECT_THAT(test::readPoints(run()).at("accuracy"), SizeIs(100));
+}
+
+TEST_F(FortranTest, LosesAndDoublesNothingWhenItIsKilledAtAnyMoment) {
+  test::killAtRandomMoments(STEPTAPE_FORTRAN_PROGRAM, logs_.string());
 }
 
 TEST_F(FortranTest, EndsAProgramThatDoesNotAskForTheStatus) {
