@@ -116,7 +116,9 @@ except ImportError as error:
 
     def test_runs_the_lines_of_its_documentation(self):
         with open(os.path.join(ROOT, "docs", "python.md"), encoding="utf-8") as document:
-            written, _, lines = re.findall(r"```python\n(.*?)```", document.read(), re.DOTALL)
+            text = document.read()
+        written, lines = (re.search(rf"^## {heading}$.*?```python\n(.*?)```", text, re.DOTALL | re.MULTILINE)[1]
+                          for heading in ("Writing", "Reading in ten lines"))
         with self.pandas():
             printed = self.run_here(self.python, "-W", "error", "-c", lines)
         self.assertIn("<steptape.Runs: 1 runs, 10 values> ['exp']", printed)
