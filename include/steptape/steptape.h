@@ -21,9 +21,9 @@
 #include "steptape/base/json.h"                   // IWYU pragma: export
 #include "steptape/base/version.h"                // IWYU pragma: export
 #include "steptape/log/aggregate.h"               // IWYU pragma: export
+#include "steptape/log/curve_check.h"             // IWYU pragma: export
 #include "steptape/log/event_file_reader.h"       // IWYU pragma: export
 #include "steptape/log/export.h"                  // IWYU pragma: export
-#include "steptape/log/curve_check.h"             // IWYU pragma: export
 #include "steptape/log/file_check.h"              // IWYU pragma: export
 #include "steptape/log/log_dir.h"                 // IWYU pragma: export
 #include "steptape/log/rewrite.h"                 // IWYU pragma: export

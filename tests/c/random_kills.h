@@ -57,9 +57,9 @@ inline int killCount() {
   return kills != nullptr ? std::atoi(kills) : 3;
 }
 
-/// Kills a program that logs the scalars "loss", step / 2, by handle and "accuracy", step / 4, by tag
-/// in an endless loop, once it has logged about `steps` steps. Its arguments are the run, "counting"
-/// and the descriptor of a count, which it sets to a step after both calls of it.
+/// Kills a program that logs the scalars "loss", step / 2, by handle and "accuracy", step / 4, by
+/// tag in an endless loop, once it has logged about `steps` steps. Its arguments are the run,
+/// "counting" and the descriptor of a count, which it sets to a step after both calls of it.
 ///
 /// @return how many steps it has logged; -1 if it did not end by the kill.
 inline std::int64_t logUntilKilled(const std::string& program, const std::string& run,

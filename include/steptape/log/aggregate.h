@@ -18,8 +18,8 @@ enum class AggregateCenter {
   kMean,
   /// The interquartile mean: that of the middle half of the runs, after a quarter of them, rounded
   /// down, is cut off at each end.
-  /// @source Agarwal et al., "Deep Reinforcement Learning at the Edge of the Statistical Precipice",
-  ///         arXiv:2108.13264; rliable computes it by scipy.stats.trim_mean(0.25).
+  /// @source Agarwal et al., "Deep Reinforcement Learning at the Edge of the Statistical
+  ///         Precipice", arXiv:2108.13264; rliable computes it by scipy.stats.trim_mean(0.25).
   kInterquartileMean,
 };
 

@@ -299,8 +299,9 @@ class STEPTAPE_EXPORT RunReader {
   Status value(const ValueLocation& location, event::Value* value) const;
 
   /// Returns the sessions of the run, in the order of time: the times of its files, of which those
-  /// that overlap, or that one process wrote, are one session. Between sessions, no program wrote the run: it had ended, and was
-  /// resumed later. Points that a restart discarded belong to the session that wrote them.
+  /// that overlap, or that one process wrote, are one session. Between sessions, no program wrote
+  /// the run: it had ended, and was resumed later. Points that a restart discarded belong to the
+  /// session that wrote them.
   std::vector<RunSession> sessions() const;
 
   const std::vector<std::string>& files() const;

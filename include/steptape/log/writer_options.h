@@ -94,11 +94,11 @@ struct WriterOptions {
   /// The source of wall times. Null: the system clock, read through the cycle counter.
   std::shared_ptr<const Clock> clock;
 
-  /// Called once for each finding about a curve, as CurveCheck makes them: NaN, a spike, a loss that
-  /// diverges. Called on the background thread; must not throw and must not call the writer. Rules
-  /// that need all curves are applied when the writer is closed. Empty: curves are not judged. The
-  /// calls that log cost nothing more; the background thread judges about ten million points a
-  /// second.
+  /// Called once for each finding about a curve, as CurveCheck makes them: NaN, a spike, a loss
+  /// that diverges. Called on the background thread; must not throw and must not call the writer.
+  /// Rules that need all curves are applied when the writer is closed. Empty: curves are not
+  /// judged. The calls that log cost nothing more; the background thread takes about 0.1 us a
+  /// point.
   std::function<void(const CurveFinding&)> onFinding;
 
   /// The rules for `onFinding` and `eventCommand`.
@@ -106,9 +106,9 @@ struct WriterOptions {
 
   /// A command of a shell that is called when something happens to the run. It gets one JSON
   /// document on its standard input: `started` or `resumed`, `finding` as for `onFinding`, `hung`
-  /// of a HangWatchdog, `ended` or `failed`, and what SummaryWriter::notify() passes on. Commands run
-  /// one after another, at most 30 s each and ten a minute; the program never waits for them, except
-  /// for five seconds at the end. Empty: none.
+  /// of a HangWatchdog, `ended` or `failed`, and what SummaryWriter::notify() passes on. Commands
+  /// run one after another, at most 30 s each and ten a minute; the program never waits for them,
+  /// except for five seconds at the end. Empty: none.
   std::string eventCommand;
 };
 

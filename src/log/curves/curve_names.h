@@ -21,8 +21,8 @@ CurveKind curveKindOf(std::string_view tag);
 /// The part of an experiment that a tag belongs to.
 enum class CurvePart : std::uint8_t { kNone, kTraining, kValidation };
 
-/// A name without the word that tells training from validation: "loss/train" and "val_loss" are both
-/// "loss".
+/// A name without the word that tells training from validation: "loss/train" and "val_loss" are
+/// both "loss".
 struct PartedName {
   CurvePart part = CurvePart::kNone;
   std::string rest;
