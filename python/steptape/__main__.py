@@ -17,9 +17,23 @@ def cmake_directory():
     return path if os.path.isdir(path) else None
 
 
+def serve_assistants(arguments):
+    """What `steptape mcp` becomes."""
+    try:
+        from . import _mcp
+    except ImportError as error:
+        sys.exit(f"steptape mcp: got {sys.executable} without the package mcp ({error}); expected version 2 or later. "
+                 "Install it: pip install 'mcp>=2'")
+    _mcp.main(arguments)
+
+
 def main():
     if sys.argv[1:] == ["--cmakedir"] and (directory := cmake_directory()):
         print(directory)
+        return
+    if sys.argv[1:2] == ["mcp"]:
+        # In this Python, which has the package; the tool would look for one.
+        serve_assistants(sys.argv[2:])
         return
     path = tool()
     if path is None:

@@ -110,6 +110,7 @@ std::unique_ptr<CLI::App> makeApp(int* exitCode) {
   addServeCommand(app.get(), exitCode);
   addTensorBoardCommand(app.get(), exitCode);
 #endif
+  addMcpCommand(app.get(), exitCode);
   addCompletionCommand(app.get(), exitCode);
   // Last: it describes the commands above.
   addManCommand(app.get(), exitCode);

@@ -4,9 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <fcntl.h>
-#include <filesystem>
 #include <fmt/core.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -17,6 +15,7 @@
 #include "steptape/base/status.h"
 
 #include "tools/steptape/columnar/csv_to_columns.h"
+#include "tools/steptape/programs/python_program.h"
 
 extern char** environ;
 
@@ -28,23 +27,6 @@ constexpr std::size_t kPieceBytes = std::size_t{1} << 16;
 
 std::string reason(int error) {
   return std::generic_category().message(error);
-}
-
-std::string pythonBesideThisProgram() {
-  std::error_code error;
-  const auto python =
-      std::filesystem::read_symlink("/proc/self/exe", error).replace_filename("python3");
-  return !error && access(python.c_str(), X_OK) == 0 ? python.string() : std::string();
-}
-
-/// A path, or a name that is looked up in PATH.
-std::string pythonToUse() {
-  const char* named = std::getenv("STEPTAPE_PYTHON");
-  if (named != nullptr && *named != '\0') {
-    return named;
-  }
-  const std::string own = pythonBesideThisProgram();
-  return own.empty() ? "python3" : own;
 }
 
 struct Pipe {

@@ -16,9 +16,8 @@ namespace steptape::tools {
 ///     exportCsv(runs, options, [&](std::string_view csv) { file.write(csv); });
 ///     file.finish();
 ///
-/// A child process does it: a Python with pyarrow. It is $STEPTAPE_PYTHON, else the python3 in this
-/// program's directory, which is that of its virtual environment, else the first python3 in PATH.
-/// No Debian release has Arrow's C++ library, which is also larger than the rest of the tool.
+/// A child process does it: the Python of pythonToUse(), with pyarrow. No Debian release has
+/// Arrow's C++ library, which is also larger than the rest of the tool.
 ///
 /// Not thread-safe: one thread at a time.
 class ColumnFile {

@@ -29,6 +29,7 @@ void addProfileCommand(CLI::App* app, int* exitCode);
 void addMergeTracesCommand(CLI::App* app, int* exitCode);
 void addRunCommand(CLI::App* app, int* exitCode);
 void addNewCommand(CLI::App* app, int* exitCode);
+void addMcpCommand(CLI::App* app, int* exitCode);
 // Where there is the data server; see tools/steptape/serving.
 void addServeCommand(CLI::App* app, int* exitCode);
 void addTensorBoardCommand(CLI::App* app, int* exitCode);
