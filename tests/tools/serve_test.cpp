@@ -54,9 +54,10 @@ class Serve : public ToolFixture {
   }
   /// Serves until it has said how to connect, and then stops it.
   Outcome serveABit(const std::string& arguments) const {
-    return run("sh -c 'steptape serve --port 0 " + arguments +
+    // The file is removed first: that of an earlier call has said how to connect too.
+    return run("sh -c 'rm -f said; steptape serve --port 0 " + arguments +
                " > said & "
-               "until grep -q grpc_data_provider said || ! kill -0 $!; do sleep 0.01; done; "
+               "until grep -qs grpc_data_provider said || ! kill -0 $!; do sleep 0.01; done; "
                "kill $!; wait $!; code=$?; cat said; exit $code'");
   }
   Outcome dataServer(const std::string& arguments) const {

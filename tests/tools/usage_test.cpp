@@ -81,7 +81,7 @@ TEST_F(Usage, NamesTheValueThatAnOptionRefuses) {
   EXPECT_EQ(messageOf("plot . --smooth 2"), "--smooth: got 2; expected a number from 0 to 1");
   EXPECT_EQ(messageOf("plot . --smooth nan"), "--smooth: got nan; expected a number from 0 to 1");
   EXPECT_EQ(messageOf("plot . --smooth much"), "--smooth: got much; expected a number from 0 to 1");
-  EXPECT_EQ(messageOf("plot . --x day"), "--x: got day; expected step, time or relative");
+  EXPECT_EQ(messageOf("plot . --x day"), "--x: got day; expected step, time, relative or trained");
   EXPECT_EQ(messageOf("aggregate . --output out --min-runs 0"),
             "--min-runs: got 0; expected a number of at least 1");
 }

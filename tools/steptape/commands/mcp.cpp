@@ -68,7 +68,7 @@ void addMcpCommand(CLI::App* app, int* /*exitCode*/) {
       "\n"
       "Examples:\n"
       "  steptape mcp --root runs\n"
-      "  claude mcp add runs -- steptape mcp --root /data/runs");
+      "  steptape mcp --root /data/runs");
   command->callback([root] { becomeMcpServer(*root); });
 }
 
