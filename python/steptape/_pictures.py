@@ -31,9 +31,10 @@ def pillow_pixels(image: Any) -> tuple[np.ndarray, str]:
 
 def figure_pixels(figure: Any, close: bool) -> np.ndarray:
     """Draws a figure of matplotlib. Returns (height, width, 4) of uint8."""
-    agg = require("matplotlib.backends.backend_agg", "matplotlib", "add_figure")
-    if not isinstance(figure, require("matplotlib.figure", "matplotlib", "add_figure").Figure):
+    made = sys.modules.get("matplotlib.figure")  # Who has a figure has imported it.
+    if made is None or not isinstance(figure, made.Figure):
         raise _arguments.wrong("add_figure: figure", figure, "a figure of matplotlib, or a list of them")
+    agg = require("matplotlib.backends.backend_agg", "matplotlib", "add_figure")
     canvas = agg.FigureCanvasAgg(figure)
     canvas.draw()
     pixels = np.array(canvas.buffer_rgba())

@@ -78,8 +78,11 @@ const char* curveRuleName(CurveRule rule) noexcept {
   return "";
 }
 
-struct CurveCheck::State {
-  explicit State(CurveCheckOptions given) : options(std::move(given)) {}
+namespace detail::log {
+
+/// The curves of a CurveCheck.
+struct CurveSet {
+  explicit CurveSet(CurveCheckOptions given) : options(std::move(given)) {}
 
   TagCurve& curveOf(std::string_view tag);
   void nameTheFirst(std::vector<CurveFinding>* all);
@@ -95,7 +98,7 @@ struct CurveCheck::State {
   bool hasNotFinite = false;
 };
 
-TagCurve& CurveCheck::State::curveOf(std::string_view tag) {
+TagCurve& CurveSet::curveOf(std::string_view tag) {
   if (latest == nullptr || latest->tag() != tag) {
     auto found = curves.find(tag);
     if (found == curves.end()) {
@@ -110,7 +113,7 @@ TagCurve& CurveCheck::State::curveOf(std::string_view tag) {
 }
 
 /// A loss that is NaN makes all others NaN: their findings name the first one.
-void CurveCheck::State::nameTheFirst(std::vector<CurveFinding>* all) {
+void CurveSet::nameTheFirst(std::vector<CurveFinding>* all) {
   for (const CurveFinding& finding : *all) {
     if (finding.rule == CurveRule::kNotFinite &&
         (!hasNotFinite || finding.wallTime < firstNotFinite.wallTime)) {
@@ -128,7 +131,7 @@ void CurveCheck::State::nameTheFirst(std::vector<CurveFinding>* all) {
 
 /// A tag has stopped if another one that was logged as often goes on. A tag of another phase of the
 /// program, such as a last evaluation, is no such tag.
-void CurveCheck::State::judgeStopped() {
+void CurveSet::judgeStopped() {
   double end = -std::numeric_limits<double>::infinity();
   for (const auto& [tag, curve] : curves) {
     end = std::max(end, curve.last().wallTime);
@@ -158,7 +161,7 @@ void CurveCheck::State::judgeStopped() {
   }
 }
 
-void CurveCheck::State::judgeParted() {
+void CurveSet::judgeParted() {
   std::map<std::string, std::pair<std::vector<TagCurve*>, std::vector<TagCurve*>>> pairs;
   for (auto& [tag, curve] : curves) {
     const detail::log::PartedName name = detail::log::partedNameOf(tag);
@@ -178,6 +181,12 @@ void CurveCheck::State::judgeParted() {
     }
   }
 }
+
+}  // namespace detail::log
+
+struct CurveCheck::State : detail::log::CurveSet {
+  using CurveSet::CurveSet;
+};
 
 CurveCheck::CurveCheck(CurveCheckOptions options) {
   checkOptions(options);
