@@ -136,7 +136,8 @@ void CurveSet::judgeStopped() {
   for (const auto& [tag, curve] : curves) {
     end = std::max(end, curve.last().wallTime);
   }
-  for (auto& [tag, curve] : curves) {
+  for (auto& entry : curves) {
+    TagCurve& curve = entry.second;
     const double missing = end - curve.last().wallTime;
     const double longest = curve.longestInterval();
     if (curve.points() < kFewestRegular || longest <= 0 ||
