@@ -347,7 +347,8 @@ TEST_F(Run, DoesNotStartOpenMpiAsRootUnasked) {
 
 TEST_F(Run, TellsACommandOfTheUserWhatHappens) {
   const std::string script = writeScript("job", "echo x >> starts; test $(wc -l < starts) = 2");
-  EXPECT_EQ(finishOf(job({"--on-event", "cat >> events"}, {script})).exitCode, 0);
+  EXPECT_EQ(finishOf(job({"--launcher", "none", "--on-event", "cat >> events"}, {script})).exitCode,
+            0);
   std::vector<std::string> events;
   std::istringstream lines(contentOf("events"));
   for (std::string line; std::getline(lines, line);) {
@@ -363,7 +364,10 @@ TEST_F(Run, TellsACommandOfTheUserWhatHappens) {
 
 TEST_F(Run, DoesNotWaitLongForACommandThatHangs) {
   const std::string script = writeScript("job", "echo done > done");
-  EXPECT_EQ(finishOf(job({"--on-event", "! grep -q started || sleep 1000"}, {script})).exitCode, 0);
+  EXPECT_EQ(finishOf(job({"--launcher", "none", "--on-event", "! grep -q started || sleep 1000"},
+                         {script}))
+                .exitCode,
+            0);
   EXPECT_EQ(contentOf("done"), "done\n");
 }
 

@@ -23,6 +23,7 @@ class StoreOutOfMemory : public LogStoreFixture {
            });
   }
   void expectEverything(std::uint64_t oneIn, std::uint64_t count) {
+    const std::string what = "a store of all runs";  // before allocations fail
     test::sweep(oneIn, [&](std::uint64_t n) {
       FailingAllocations failing(n, count);
       std::unique_ptr<LogStore> store;
@@ -30,7 +31,7 @@ class StoreOutOfMemory : public LogStoreFixture {
         return true;  // there was no store
       }
       // What this thread allocates meanwhile may fail too.
-      expectSoon("a store of all runs", [&] {
+      expectSoon(what, [&] {
         bool isThere = false;
         static_cast<void>(attempt([&] { isThere = isComplete(*store); }));
         return isThere;
