@@ -3,6 +3,9 @@
 """Takes pictures of the real TensorBoard showing a log directory, in headless Chromium.
 
     screenshot.py --logdir runs --tags "" --size 1600x1180 docs/images/tensorboard.png
+
+    mpiexec -n 4 build/release/bin/heat_equation --cells 256 --steps 8000
+    screenshot.py --logdir runs --tags 'residual$|temperature' --size 1240x560 docs/images/fortran.png
 """
 
 import argparse
