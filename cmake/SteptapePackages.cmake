@@ -56,7 +56,6 @@ if(TARGET steptape_c)
     SECTION libs
     SUMMARY "TensorBoard event files from C and Fortran - library"
     TEXT ${library_text} "The shared library that programs in C and Fortran run with.")
-  set(CPACK_DEBIAN_STEPTAPE_C_RUNTIME_PACKAGE_GENERATE_SHLIBS ON)
   steptape_add_package(steptape_c_Development libsteptape-c-dev
     SECTION libdevel
     SUMMARY "TensorBoard event files from C and Fortran - development"
@@ -116,6 +115,9 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_SOURCE steptape)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# CPack asks for this of all packages at once; those without a shared library get nothing.
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
 # Without this, the builder's umask would set the permissions of folders.
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
   OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
