@@ -30,22 +30,22 @@ if [[ ! -f $system/made ]]; then
       ca-certificates python3-venv python3-pip cmake make g++'
   touch "$system/made"
 fi
-rm -rf "$system/root/downloads" "$system/root/work"
-mkdir -p "$system/root/downloads" "$system/root/work"
-cp "$wheel" "$system/root/downloads"
+rm -rf "$system/srv/downloads" "$system/srv/work"
+mkdir -p "$system/srv/downloads" "$system/srv/work"
+cp "$wheel" "$system/srv/downloads"
 with_progress "downloading TensorBoard and what the wheel needs" in_system "$system" \
-  bash -euc 'cd /root/downloads && pip download -q tensorboard ./*.whl'
+  bash -euc 'cd /srv/downloads && pip download -q tensorboard ./*.whl'
 
-cat >"$system/root/measure.sh" <<'END'
+cat >"$system/srv/measure.sh" <<'END'
 set -euo pipefail
-cd /root/work
+cd /srv/work
 total=0
 # step <name> <command> ...
 step() {
   local name=$1 begin end
   shift
   begin=$(date +%s%N)
-  "$@" >>/root/work/log 2>&1 || { cat /root/work/log; exit 1; }
+  "$@" >>/srv/work/log 2>&1 || { cat /srv/work/log; exit 1; }
   end=$(date +%s%N)
   total=$((total + end - begin))
   printf '%-48s %6.1f s\n' "$name" "$(((end - begin) / 10000000))e-2"
@@ -77,7 +77,7 @@ cpu() {
   awk -F '[ms ]' 'NR == 2 {printf "%.1f", $1 * 60 + $2 + $4 * 60 + $5}' "$1"
 }
 step "python3 -m venv, pip install steptape tensorboard" bash -c '
-  python3 -m venv .venv && .venv/bin/pip install --no-index --find-links /root/downloads steptape tensorboard'
+  python3 -m venv .venv && .venv/bin/pip install --no-index --find-links /srv/downloads steptape tensorboard'
 source .venv/bin/activate
 step "steptape new demo" steptape new demo
 cd demo
@@ -85,9 +85,9 @@ step "cmake -B build" cmake -B build
 step "cmake --build build" cmake --build build
 step "build/demo" build/demo
 step "tensorboard --logdir runs, until it shows it" ask_tensorboard
-times >/root/work/times
-printf '%-48s %6.1f s, %s s of processor time\n' "from nothing to a curve" "$((total / 10000000))e-2" "$(cpu /root/work/times)"
+times >/srv/work/times
+printf '%-48s %6.1f s, %s s of processor time\n' "from nothing to a curve" "$((total / 10000000))e-2" "$(cpu /srv/work/times)"
 steptape plot runs --tag loss
 END
 say "the wheel: $(stat -c %s "$wheel") bytes"
-in_system "$system" bash /root/measure.sh
+in_system "$system" bash /srv/measure.sh

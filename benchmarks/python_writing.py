@@ -64,22 +64,21 @@ def log_scalars_with_pauses(writer, values):
     return seconds
 
 
-def log_histograms(writer, arrays):
+def log_each(add, values):
     seconds = []
-    for step, array in enumerate(arrays):
+    for step, value in enumerate(values):
         began = time.perf_counter()
-        writer.add_histogram(TAG, array, step)
+        add(TAG, value, step)
         seconds.append(time.perf_counter() - began)
     return seconds
+
+
+def log_histograms(writer, arrays):
+    return log_each(writer.add_histogram, arrays)
 
 
 def log_images(writer, images):
-    seconds = []
-    for step, image in enumerate(images):
-        began = time.perf_counter()
-        writer.add_image(TAG, image, step)
-        seconds.append(time.perf_counter() - began)
-    return seconds
+    return log_each(writer.add_image, images)
 
 
 def floor(values):

@@ -8,7 +8,7 @@ namespace steptape::tools {
 
 /// A file of tools/projects, without the line of its license.
 struct ProjectFile {
-  std::string kind;  // its folder, such as "mpi"
+  std::string kind;  // such as "mpi"
   std::string name;
   std::string text;
 };
