@@ -169,14 +169,15 @@ function(steptape_add_c10d_test name)
   endforeach()
 endfunction()
 
-# steptape_add_script_test(<name> <script> [ARGUMENTS ...] [MODULES ...])
+# steptape_add_script_test(<name> <script> [ARGUMENTS ...] [MODULES ...] [PACKAGES <folder>])
 #   Runs a Python script of this directory as one ctest. Without Python, TensorBoard or MODULES the test fails and
-#   RunPython.cmake prints what to install, so that no one skips these tests unnoticed.
+#   RunPython.cmake prints what to install, so that no one skips these tests unnoticed. The packages in the folder
+#   PACKAGES precede those of Python, and it must exist.
 function(steptape_add_script_test name script)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "ARGUMENTS;MODULES")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "ARGUMENTS;MODULES;PACKAGES")
   add_test(NAME ${name}
     COMMAND ${CMAKE_COMMAND}
       -DVENV=${PROJECT_SOURCE_DIR}/.venv -DSCRIPT=${CMAKE_CURRENT_SOURCE_DIR}/${script}
-      "-DARGUMENTS=${arg_ARGUMENTS}" "-DMODULES=${arg_MODULES}"
+      "-DARGUMENTS=${arg_ARGUMENTS}" "-DMODULES=${arg_MODULES}" "-DPACKAGES=${arg_PACKAGES}"
       -P ${PROJECT_SOURCE_DIR}/tests/support/RunPython.cmake)
 endfunction()

@@ -28,12 +28,7 @@ status=0
 "$STEPTAPE_PYTHON" tests/interop/loader_fuzz.py --seconds "$seconds" --seed "$seed" || status=$?
 "$STEPTAPE_PYTHON" tests/interop/trace_fuzz.py --seconds "$seconds" --seed "$seed" || status=$?
 
-# The successor of HolisticTraceAnalysis has the same module, so it needs a folder of its own.
-readonly traceinsight=$root/build/traceinsight-0.6.1
-if [[ ! -d $traceinsight ]]; then
-  "$STEPTAPE_PYTHON" -m pip install --quiet --no-deps --target "$traceinsight.part" traceinsight==0.6.1
-  mv "$traceinsight.part" "$traceinsight"
-fi
-PYTHONPATH=$traceinsight:$PYTHONPATH \
+# The successor of HolisticTraceAnalysis, which has the same module.
+PYTHONPATH=$root/.cache/traceinsight:$PYTHONPATH \
   "$STEPTAPE_PYTHON" tests/interop/trace_fuzz.py --seconds "$seconds" --seed "$seed" || status=$?
 exit "$status"

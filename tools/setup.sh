@@ -235,6 +235,20 @@ install_modules() {
   make_venv && with_progress "installing Python packages: $*" "$venv/bin/python3" -m pip install --no-input "$@"
 }
 
+# install_traceinsight: into .cache/traceinsight, where the tests find it before the module `hta` of .venv
+install_traceinsight() {
+  local package folder=$root/.cache/traceinsight
+  package=$(grep '^traceinsight==' "$requirements/traceinsight.txt")
+  if [[ -d $folder/${package/==/-}.dist-info ]]; then return; fi
+  if [[ ${STEPTAPE_NO_INSTALL:-0} == 1 ]]; then
+    say "missing: $package in $folder (install it: .venv/bin/pip install --no-deps --target $folder $package)"
+    return 1
+  fi
+  rm -rf "$folder" "$folder.part"
+  make_venv && mkdir -p "$root/.cache" && with_progress "installing $package into $folder" \
+    "$venv/bin/python3" -m pip install --no-input --no-deps --target "$folder.part" "$package" && mv "$folder.part" "$folder"
+}
+
 with_tests=0
 with_wheel=0
 with_lint=0
@@ -288,6 +302,7 @@ elif ! has_new_cmake && [[ ! -x $venv/bin/cmake ]]; then
   modules+=(cmake)
 fi
 if ((${#modules[@]})); then install_modules "${modules[@]}" || failed=1; fi
+if ((with_tests)); then install_traceinsight || failed=1; fi
 
 case $torch in
   '' | debian | none) ;;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""HolisticTraceAnalysis breaks down the kernels of a GPU.
+"""HolisticTraceAnalysis, or its successor traceinsight, breaks down the kernels of a GPU.
 
 The trace is that of `trace_writer kernels`: steps of 10 ms, each with one kernel, one copy and one
 collective, whose times are known.
@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 import unittest
 
+import hta
 from hta.trace_analysis import TraceAnalysis
 
 STEPS = 4
@@ -25,6 +26,8 @@ KERNEL_US, COLLECTIVE_US, COPY_US = 3000, 3000, 1000
 KERNEL_AND_COLLECTIVE_US = 1000  # at the same time
 COPY_AND_COLLECTIVE_US = 1000
 BUSY_US = 5000  # from the start of the kernel to the end of the collective
+
+only_in_traceinsight = unittest.skipIf(hta.__version__ == "0.5.0", "HolisticTraceAnalysis 0.5.0 fails here with pandas 3")
 
 
 class HolisticTraceAnalysisOfGpus(unittest.TestCase):
@@ -96,6 +99,23 @@ class HolisticTraceAnalysisOfGpus(unittest.TestCase):
     def test_knows_the_throughput_of_copies(self):
         throughput = self.analysis.get_memory_bw_summary(ranks=[0])["memory_bw_gbps"]
         self.assertEqual(throughput.loc[(0, "Memcpy HtoD"), "mean"], 8)  # 8 MB in 1 ms
+
+    @only_in_traceinsight
+    def test_finds_the_kernels_of_an_operator(self):
+        with tempfile.TemporaryDirectory() as folder:
+            sequences = self.analysis.get_frequent_cuda_kernel_sequences("aten::mm", folder, min_pattern_len=1)
+        rows = [tuple(row) for row in sequences.itertuples(index=False)]
+        self.assertEqual(rows, [(f"aten::mm|{KERNEL}", COUNTED, COUNTED * KERNEL_US, COUNTED * 800)])
+
+    @only_in_traceinsight
+    def test_finds_the_critical_path_of_a_step(self):
+        graph, is_found = self.analysis.critical_path_analysis(0, "ProfilerStep", 1)
+        self.assertTrue(is_found)
+        times = graph.get_critical_path_breakdown().groupby("bound_by")["duration"].sum()
+        self.assertEqual(times["cpu_bound"], 800 + 500 + 10)  # aten::mm, aten::copy_, the collective's until its launch
+        self.assertEqual(times["gpu_kernel_launch_overhead"], 1390)
+        self.assertEqual(times["gpu_communication_bound"], COLLECTIVE_US)
+        self.assertNotIn("gpu_compute_bound", times)  # the kernel ends before the collective
 
 
 if __name__ == "__main__":

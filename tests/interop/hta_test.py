@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""HolisticTraceAnalysis reads the traces of a job of two ranks.
+"""HolisticTraceAnalysis, or its successor traceinsight, reads the traces of a job of two ranks.
 
     hta_test.py [folder]
 

@@ -3,6 +3,7 @@
 """Viewers show a real training of two ranks and agree with `steptape profile`."""
 
 import collections
+import functools
 import glob
 import logging
 import os
@@ -24,21 +25,28 @@ MILLISECOND = 1000  # in microseconds, HolisticTraceAnalysis's unit
 ROUNDING = 2  # microseconds that it may be off at both ends of a span together
 CLOCKS = 100  # microseconds that the ranks' clocks may be apart
 
+log_dir = None
 summaries = None
-tensorboard = None
-page = None
 
 
 def setUpModule():
-    global summaries, tensorboard, page
+    global log_dir, summaries
     logging.getLogger("hta").setLevel(logging.ERROR)
     log_dir = unittest.enterModuleContext(tempfile.TemporaryDirectory())
     hta_test.folder = os.path.join(log_dir, "run")
     profiled_run.train(hta_test.folder)
     session, = glob.glob(f"{hta_test.folder}/plugins/profile/*")
     summaries = profiled_run.summaries(session)
-    tensorboard = unittest.enterModuleContext(TensorBoard(log_dir))
-    page = unittest.enterModuleContext(Page(1440, 1000))
+
+
+@functools.cache
+def tensorboard():
+    return unittest.enterModuleContext(TensorBoard(log_dir))
+
+
+@functools.cache
+def page():
+    return unittest.enterModuleContext(Page(1440, 1000))
 
 
 class InHolisticTraceAnalysis(hta_test.HolisticTraceAnalysis):
@@ -100,8 +108,8 @@ class InHolisticTraceAnalysis(hta_test.HolisticTraceAnalysis):
 class InXProf(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        name, = tensorboard.get("plugin/profile/runs")
-        cls.run_shown = XProfRun(tensorboard, name)
+        name, = tensorboard().get("plugin/profile/runs")
+        cls.run_shown = XProfRun(tensorboard(), name)
         cls.hosts = cls.run_shown.hosts()
 
     def test_lists_both_ranks(self):
@@ -161,17 +169,17 @@ class InXProf(unittest.TestCase):
 # Its pages as they open, without a filter or a click.
 class InTensorBoard(unittest.TestCase):
     def test_shows_where_the_time_of_a_step_went(self):
-        page.open(f"{tensorboard.url}/#text")
-        page.wait_for_text("Steps 11 to 13 of rank 0 were recorded.")
-        page.wait_for_text("pip install xprof")
-        page.wait_for_text("aten::addmm")
+        page().open(f"{tensorboard().url}/#text")
+        page().wait_for_text("Steps 11 to 13 of rank 0 were recorded.")
+        page().wait_for_text("pip install xprof")
+        page().wait_for_text("aten::addmm")
 
 
 class PicturesInTensorBoard(unittest.TestCase):
     def test_draws_where_the_time_of_a_step_went(self):
-        page.open(f"{tensorboard.url}/#images")
+        page().open(f"{tensorboard().url}/#images")
         for tag in ("flame_graph", "memory_curve", "step_breakdown"):
-            page.wait_for_text(f"tag: profile/{tag}")
+            page().wait_for_text(f"tag: profile/{tag}")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ Writes random valid traces (random_traces.py), and compares with what they mean 
   missing, none has another time, and the slices of each track nest, as viewers require,
 - what XProf's trace viewer draws of the profiles,
 - what HolisticTraceAnalysis reads of PyTorch's traces and of the copies. Its successor traceinsight has the same
-  module: `pip install --no-deps --target DIR traceinsight` and PYTHONPATH=DIR test that.
+  module: PYTHONPATH=.cache/traceinsight tests that.
 
 Prints each kind of finding once, with the smallest job that has it; exits with 1 if there is any. The same seed and
 number of jobs give the same jobs.

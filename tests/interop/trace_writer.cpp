@@ -172,6 +172,8 @@ steptape::Trace makeDevices(int devices) {
 steptape::Trace makeKernels(int steps) {
   TraceBuilder job;
   job.trace().hostName = "node1";
+  // HolisticTraceAnalysis takes process 0 for a GPU.
+  job.trace().processId = 4711;
   job.trace().originNanos = kOrigin;
   job.trace().duration = (1 + 10 * steps) * kMilli;
   steptape::SpanDetails bytes;

@@ -1,13 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DVENV=... -DSCRIPT=... -DARGUMENTS=... [-DMODULES=...] -P RunPython.cmake
+# cmake -DVENV=... -DSCRIPT=... -DARGUMENTS=... [-DMODULES=...] [-DPACKAGES=...] -P RunPython.cmake
 # Runs a script with the Python that tools/setup.sh named, else with the project's own. MODULES are
-# what it needs beside TensorBoard.
+# what it needs beside TensorBoard. PACKAGES is a folder of packages that precede those of Python.
 set(python $ENV{STEPTAPE_PYTHON})
 if(NOT python)
   set(python ${VENV}/bin/python3)
 endif()
 if(NOT EXISTS ${python})
   message(FATAL_ERROR "${python}: not found; this test needs it to run TensorBoard. Install it: tools/setup.sh --tests")
+endif()
+if(PACKAGES)
+  if(NOT EXISTS ${PACKAGES})
+    message(FATAL_ERROR "${PACKAGES}: not found; this test needs it. Install it: tools/setup.sh --tests")
+  endif()
+  set(path ${PACKAGES} $ENV{PYTHONPATH})
+  list(JOIN path ":" path)
+  set(ENV{PYTHONPATH} ${path})
 endif()
 # They are not imported, which takes seconds for some.
 execute_process(
