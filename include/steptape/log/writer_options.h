@@ -110,6 +110,21 @@ struct WriterOptions {
   /// run one after another, at most 30 s each and ten a minute; the program never waits for them,
   /// except for five seconds at the end. Empty: none.
   std::string eventCommand;
+
+  /// A place in a bucket, "s3://bucket/runs/exp", that is kept as the run's directory is, by a
+  /// thread of its own: event files, traces, JSON files and autopsies, but no checkpoints. A
+  /// process that is restarted, or `steptape sync`, sends what a killed one has left. Keys, region
+  /// and endpoint are those of AWS's tools; libcurl is loaded when the writer is made. Training
+  /// never waits, except in close(). See docs/bucket.md. Empty: none.
+  std::string mirror;
+
+  /// How often the mirror looks for new data. An event file that is still written is sent again
+  /// then; the writer begins a new one early enough that this stays in proportion to the data.
+  std::chrono::milliseconds mirrorPeriod = std::chrono::seconds(30);
+
+  /// The longest wait of close() for the mirror, and from SIGTERM until the process ends if nothing
+  /// else handles the signal. What is late then stays on the disk, and is reported.
+  std::chrono::milliseconds mirrorTimeout = std::chrono::seconds(20);
 };
 
 /// Counts of the work of a writer so far.
@@ -124,6 +139,9 @@ struct WriterStats {
   std::uint64_t droppedValues = 0;    ///< Other values discarded for these reasons.
   std::uint64_t retries = 0;          ///< Writes that were retried.
   std::uint64_t stepRegressions = 0;  ///< Values whose step is less than the last step of the tag.
+  std::uint64_t mirrorBytes = 0;      ///< Bytes sent to WriterOptions::mirror, repeated ones too.
+  std::uint64_t mirrorLateFiles = 0;  ///< Files that the mirror lacked when it last looked.
+  std::uint64_t mirrorLateBytes = 0;  ///< Bytes that it lacked then.
 };
 
 }  // namespace steptape

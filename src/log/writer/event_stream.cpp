@@ -214,7 +214,19 @@ bool EventStream::rotationDue(TimePoint now) const {
   const bool large =
       options.maxFileBytes > 0 && file_.size() >= static_cast<std::uint64_t>(options.maxFileBytes);
   const bool old = options.maxFileAge.count() > 0 && now - fileBegan_ >= options.maxFileAge;
-  return large || old;
+  return large || old || (!options.mirror.empty() && isSegment(file_.size(), now - fileBegan_));
+}
+
+/// Returns whether a file has the size at which a mirror had better get a new one. A file that
+/// grows evenly is sent again once a period, half of it each time: that may be half of its size,
+/// and some KiB so that a slow run does not leave a file a minute.
+bool EventStream::isSegment(std::uint64_t bytes, TimePoint::duration age) const {
+  constexpr std::uint64_t kMostBytes = std::uint64_t{8} << 20;
+  constexpr double kSlack = 64 << 10;
+  const double periods = std::chrono::duration<double>(age) /
+                         std::chrono::duration<double>(context_->options().mirrorPeriod);
+  const auto size = static_cast<double>(bytes);
+  return bytes >= kMostBytes || size * periods / 2 > size / 2 + kSlack;
 }
 
 Status EventStream::ensureFile() {

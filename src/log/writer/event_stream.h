@@ -133,6 +133,7 @@ class EventStream {
   Status ensureFile();
   Status finishClosed();
   bool rotationDue(TimePoint now) const;
+  bool isSegment(std::uint64_t bytes, TimePoint::duration age) const;
   Status writePending();
   void noteFailure(const Status& status, TimePoint now);
   void updateBacklog();

@@ -31,16 +31,22 @@ RunClaim claimRun(const std::string& directory, const WriterOptions& options) {
   return {std::move(result.lock), std::move(result.problem)};
 }
 
-RunClaim chooseRun(std::string* directory, const WriterOptions& options) {
-  std::string base = *directory;
-  while (base.size() > 1 && base.back() == '/') {
-    base.pop_back();
-  }
-  RunClaim claim = claimRun(*directory, options);
-  for (int number = 2; claim.isOccupied() && options.occupied == OccupiedRun::kNewDirectory;
+RunClaim chooseRun(std::string* directory, WriterOptions* options) {
+  const auto withoutSlashes = [](std::string path) {
+    while (path.size() > 1 && path.back() == '/') {
+      path.pop_back();
+    }
+    return path;
+  };
+  const std::string base = withoutSlashes(*directory);
+  const std::string mirror = withoutSlashes(options->mirror);
+  RunClaim claim = claimRun(*directory, *options);
+  for (int number = 2; claim.isOccupied() && options->occupied == OccupiedRun::kNewDirectory;
        ++number) {
-    *directory = base + "_" + std::to_string(number);
-    claim = claimRun(*directory, options);
+    const std::string suffix = "_" + std::to_string(number);
+    *directory = base + suffix;
+    options->mirror = mirror.empty() ? "" : mirror + suffix;
+    claim = claimRun(*directory, *options);
   }
   return claim;
 }

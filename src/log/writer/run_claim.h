@@ -29,7 +29,8 @@ struct RunClaim {
 RunClaim claimRun(const std::string& directory, const WriterOptions& options);
 
 /// Under OccupiedRun::kNewDirectory, changes `*directory` to the first of `<directory>`,
-/// `<directory>_2`, `<directory>_3`, … that can be claimed; else claims it as claimRun() does.
-STEPTAPE_EXPORT RunClaim chooseRun(std::string* directory, const WriterOptions& options);
+/// `<directory>_2`, `<directory>_3`, … that can be claimed, and WriterOptions::mirror likewise;
+/// else claims it as claimRun() does.
+STEPTAPE_EXPORT RunClaim chooseRun(std::string* directory, WriterOptions* options);
 
 }  // namespace steptape::detail::log

@@ -3,13 +3,16 @@
 
 #include <cmath>
 #include <cstring>
+#include <exception>
 #include <new>
 #include <utility>
 
 #include "base/got_expected.h"
+#include "base/text.h"
 #include "log/writer/directory_place.h"
 #include "log/writer/recovery.h"
 #include "log/writer/run_claim.h"
+#include "log/writer/wait_check.h"
 #include "process/blackbox/state_page.h"
 
 namespace steptape::detail::log {
@@ -34,6 +37,32 @@ event::Event::What eventOf(event::Value value) {
   return summary;
 }
 
+/// @throws Error(kInvalidArgument) for a URL, which would become a directory named "s3:".
+void checkIsPath(const std::string& directory) {
+  const std::size_t end = directory.find("://");
+  const bool isUrl = end != std::string::npos && end > 0 && end < directory.find('/');
+  if (isUrl) {
+    base::reject(base::quoted(directory),
+                 base::startsWith(directory, "s3://")
+                     ? "a directory of this machine, and the URL as WriterOptions::mirror"
+                     : "a directory of this machine",
+                 "SummaryWriter: log directory");
+  }
+}
+
+/// @throws Error if a mirror cannot work here.
+void checkMirror(const WriterOptions& options) {
+  if (options.mirror.empty()) {
+    return;
+  }
+  static_cast<void>(storage::parseBucketUrl(options.mirror, "SummaryWriter: mirror"));
+  if (options.mirrorPeriod.count() <= 0) {
+    base::reject(std::to_string(options.mirrorPeriod.count()) + " ms", "more than 0",
+                 "SummaryWriter: mirrorPeriod");
+  }
+  storage::DirectoryMirror::checkLibrary();
+}
+
 }  // namespace
 
 std::shared_ptr<RunClient> RunClient::create(std::string directory, WriterOptions options) {
@@ -42,7 +71,9 @@ std::shared_ptr<RunClient> RunClient::create(std::string directory, WriterOption
   std::string place;
   RunClaim claim;  // before the run has one of its own
   if (options.enabled) {
-    claim = chooseRun(&directory, options);
+    checkIsPath(directory);
+    checkMirror(options);
+    claim = chooseRun(&directory, &options);
     if (claim.isOccupied()) {
       claim.status.throwIfError();
     }
@@ -67,6 +98,7 @@ std::shared_ptr<RunClient> RunClient::create(std::string directory, WriterOption
     }
     Backend::instance().attach(
         client->sharedRun(), [self = client.get()] { self->endSession(SessionStatus::kFailure); });
+    client->startMirror();
     const bool isResumed = client->run_.mainStream()->followsOthers();
     client->context().tell(isResumed ? "resumed" : "started",
                            isResumed ? "the run goes on" : "the run has begun", {},
@@ -245,7 +277,57 @@ Status RunClient::flush() {
 }
 
 Status RunClient::close() {
-  return isActive() ? request(Backend::Request::kClose) : Status();
+  if (!isActive()) {
+    return {};
+  }
+  Status closed = request(Backend::Request::kClose);
+  Status mirrored = drainMirror();
+  return closed.ok() ? mirrored : closed;
+}
+
+WriterStats RunClient::stats() const {
+  WriterStats stats = run_.context().counters().stats();
+  if (mirror_ != nullptr) {
+    const storage::DirectoryMirror::Stats mirror = mirror_->stats();
+    stats.mirrorBytes = mirror.bytesSent;
+    stats.mirrorLateFiles = mirror.lateFiles;
+    stats.mirrorLateBytes = mirror.lateBytes;
+  }
+  return stats;
+}
+
+void RunClient::startMirror() {
+  const WriterOptions& options = context().options();
+  if (options.mirror.empty()) {
+    return;
+  }
+  storage::DirectoryMirror::Options mirror;
+  mirror.directory = context().directory();
+  mirror.url = options.mirror;
+  mirror.period = options.mirrorPeriod;
+  mirror.terminationTimeout = options.mirrorTimeout;
+  mirror.continuesOther = options.purgeStep.has_value();
+  const std::weak_ptr<RunClient> self = weak_from_this();
+  mirror.beforeTermination = [self] {
+    if (const std::shared_ptr<RunClient> client = self.lock()) {
+      static_cast<void>(client->flush());
+    }
+  };
+  mirror.onProblem = [self](const Status& problem) {
+    if (const std::shared_ptr<RunClient> client = self.lock()) {
+      client->context().reporter().report(problem);
+    }
+  };
+  mirror_ = storage::DirectoryMirror::of(std::move(mirror));
+}
+
+Status RunClient::drainMirror() {
+  if (mirror_ == nullptr) {
+    return {};
+  }
+  Status drained = mirror_->drain(context().options().mirrorTimeout, WaitCheck::ofThread());
+  isMirrorLate_ = !drained.ok();
+  return drained;
 }
 
 void RunClient::detach() noexcept {
@@ -257,6 +339,15 @@ void RunClient::detach() noexcept {
                                                   context().options().flushTimeout));
   } catch (const std::bad_alloc&) {
     // Only the message of the ignored result is lost: the request is queued.
+  }
+  try {
+    if (mirror_ != nullptr && !isMirrorLate_) {
+      if (Status drained = drainMirror(); !drained.ok()) {
+        context().reporter().report(drained);
+      }
+    }
+  } catch (const std::exception&) {
+    // There is no memory to wait for it.
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -23,6 +24,7 @@
 #include "log/writer/overflow_rule.h"
 #include "log/writer/run_streams.h"
 #include "log/writer/series_registry.h"
+#include "storage/mirror/directory_mirror.h"
 
 namespace steptape::detail::log {
 
@@ -108,8 +110,9 @@ class RunClient : public std::enable_shared_from_this<RunClient> {
   /// Makes readers discard points that were logged before this call at `step` or later.
   void resume(std::int64_t step);
   Status flush();
-  /// Ends the files; drops data that could not be written.
+  /// Ends the files; drops data that could not be written. Waits for the mirror.
   Status close();
+  WriterStats stats() const;
   /// Calls close(); the last call on this client. Needs no memory.
   void detach() noexcept;
 
@@ -120,6 +123,8 @@ class RunClient : public std::enable_shared_from_this<RunClient> {
   void addScalarSlowly(std::uint32_t series, double value, std::int64_t step,
                        std::uint64_t wallTime);
   Status request(Backend::Request what);
+  void startMirror();
+  Status drainMirror();
 
   Backend::Requests detachRequest_;  // made early: there may be no memory later
   RunStreams run_;
@@ -127,6 +132,8 @@ class RunClient : public std::enable_shared_from_this<RunClient> {
   OverflowRule overflow_;
   HparamsSession session_;
   CustomScalarsState layout_;
+  std::shared_ptr<storage::DirectoryMirror> mirror_;  // null: none
+  std::atomic<bool> isMirrorLate_{false};             // close() has waited for it in vain
 };
 
 }  // namespace steptape::detail::log

@@ -46,6 +46,7 @@ class RunContext {
   // --- What the run has done, and what went wrong ------------------------------------------------
 
   RunCounters& counters() { return counters_; }
+  const RunCounters& counters() const { return counters_; }
   Reporter& reporter() { return reporter_; }
   LossLog& losses() { return losses_; }
 

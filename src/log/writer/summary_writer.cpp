@@ -138,7 +138,7 @@ void SummaryWriter::resume(std::int64_t step) {
 }
 
 WriterStats SummaryWriter::stats() const {
-  return client_->context().counters().stats();
+  return client_->stats();
 }
 
 Status SummaryWriter::exportScalarsToJson(const std::string& path) {

@@ -16,30 +16,34 @@
 namespace steptape {
 namespace {
 
-/// Opens this rank's writer and sets `logDir` to the root's. Collective.
+/// Opens this rank's writer and sets `logDir` and the mirror to the root's. Collective.
 ///
 /// @param claim The root's of the job's run, which holds it until its writer is open.
 SummaryWriter openLocalWriter(std::string& logDir,
                               const std::shared_ptr<Communicator>& communicator,
-                              const DistributedWriterOptions& options,
-                              detail::log::RunClaim* claim) {
+                              DistributedWriterOptions& options, detail::log::RunClaim* claim) {
   if (!communicator) {
     throw Error(ErrorCode::kInvalidArgument,
                 "DistributedWriter: the communicator is null; give world() or, for one "
                 "process, std::make_shared<Communicator>()");
   }
   if (communicator->isRoot() && options.writer.occupied == OccupiedRun::kNewDirectory) {
-    *claim = detail::log::chooseRun(&logDir, options.writer);
+    *claim = detail::log::chooseRun(&logDir, &options.writer);
   }
   logDir = detail::metrics::valueOfRoot(*communicator, logDir);
+  options.writer.mirror = detail::metrics::valueOfRoot(*communicator, options.writer.mirror);
   if (detail::process::StatePage* const page = detail::process::StatePage::current()) {
     page->noteLogDirectory(detail::log::placeOf(logDir).directory);
   }
   const bool isPerRank = options.rankPolicy == RankPolicy::kPerRank;
   WriterOptions writer = options.writer;
   writer.enabled = writer.enabled && (isPerRank || communicator->isRoot());
-  const std::string directory =
-      isPerRank ? logDir + "/" + rankRunName(communicator->rank()) : logDir;
+  std::string directory = logDir;
+  if (isPerRank) {
+    const std::string name = '/' + rankRunName(communicator->rank());
+    directory += name;
+    writer.mirror += writer.mirror.empty() ? "" : name;
+  }
   return detail::metrics::openOnAllRanks(*communicator,
                                          [&] { return SummaryWriter(directory, writer); });
 }

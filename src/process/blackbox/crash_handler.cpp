@@ -44,6 +44,7 @@ constexpr std::array<int, 9> kEndingSignals{SIGHUP,  SIGINT,  SIGQUIT, SIGUSR1, 
 std::array<struct sigaction, NSIG> earlierActions;
 std::atomic<StatePage*> notedPage{nullptr};
 std::atomic<bool> areInstalled{false};
+std::atomic<bool (*)()> terminationTaker{nullptr};
 /// The thread that stores a note; 0: none.
 std::atomic<int> storingThread{0};
 
@@ -241,13 +242,18 @@ bool isHandedOn(int signal) noexcept {
   return ::sigaction(signal, nullptr, &now) != 0 || !isOurs(now);
 }
 
+bool isDelayed(int signal) noexcept {
+  bool (*const takesOver)() = signal == SIGTERM ? terminationTaker.load() : nullptr;
+  return takesOver != nullptr && takesOver();
+}
+
 /// Hands the signal on to the action that was there before.
 void handOn(int signal, siginfo_t* info, void* context) noexcept {
   struct sigaction& before = earlierActions[static_cast<std::size_t>(signal)];
   // A handler that was installed after ours decides itself what follows.
   const bool isCalledByKernel = !isHandedOn(signal);
   if (!isFunction(before)) {
-    if (isCalledByKernel && before.sa_handler == SIG_DFL) {
+    if (isCalledByKernel && before.sa_handler == SIG_DFL && !isDelayed(signal)) {
       takeDefaultWay(signal, info);
     }
     return;
@@ -333,6 +339,23 @@ void catchFatalSignals(StatePage& page) noexcept {
   } catch (const std::exception&) {
     // Out of memory: signals are not noted.
   }
+}
+
+void delayTermination(bool (*takesOver)()) noexcept {
+  terminationTaker.store(takesOver);
+}
+
+void endByTermination() noexcept {
+  struct sigaction usual {};
+  usual.sa_handler = SIG_DFL;
+  sigemptyset(&usual.sa_mask);
+  ::sigaction(SIGTERM, &usual, nullptr);
+  sigset_t termination;
+  sigemptyset(&termination);
+  sigaddset(&termination, SIGTERM);
+  ::pthread_sigmask(SIG_UNBLOCK, &termination, nullptr);
+  ::kill(::getpid(), SIGTERM);
+  ::_exit(128 + SIGTERM);
 }
 
 SignalStack::~SignalStack() {

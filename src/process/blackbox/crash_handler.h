@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+#include "steptape/base/export.h"
+
 // Notes signals that end this process in its state: which signal, where, sent by whom, and the
 // stack. Then the signal takes the way that it would have taken without this.
 
@@ -22,6 +24,17 @@ class StatePage;
 ///
 /// May allocate and lock.
 void catchFatalSignals(StatePage& page) noexcept;
+
+/// Lets a piece of this process finish its work before SIGTERM ends it: `takesOver` is called in
+/// the handler when SIGTERM would end the process, and returns whether somebody will call
+/// endByTermination(). It may do only what a handler may. Null: nobody.
+///
+/// Without effect where catchFatalSignals() catches nothing, or a later handler of the program
+/// decides what follows.
+STEPTAPE_EXPORT void delayTermination(bool (*takesOver)()) noexcept;
+
+/// Ends the process as SIGTERM does without a handler.
+[[noreturn]] STEPTAPE_EXPORT void endByTermination() noexcept;
 
 /// A stack for the signal handlers of one thread, without which an overflow of the thread's own
 /// stack ends the process unseen. Nothing can be stored next to it: a thread's stack often lies

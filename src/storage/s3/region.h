@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "storage/http/http_client.h"
+
+namespace steptape::detail::storage {
+
+/// The region of buckets for which none is set.
+inline constexpr const char* kDefaultRegion = "us-east-1";
+
+/// Returns the URL of AWS's servers in a region.
+std::string endpointOfRegion(const std::string& region);
+
+/// Returns the region of a bucket, if an answer tells it because it refuses a request to another
+/// one; else empty.
+std::string regionToldBy(const HttpResponse& response);
+
+}  // namespace steptape::detail::storage

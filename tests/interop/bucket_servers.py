@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Servers that speak S3's protocol, with one bucket named "bucket".
+
+Rclone checks signatures, and replaces objects whatever a request's conditions say. Moto knows conditions, and checks no
+signature. Both are of PyPI.
+
+    with bucket_servers.Rclone() as server:
+        subprocess.run([program], env=os.environ | server.environment)
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+from owned_process import OwnedProcess
+from patience import PATIENCE_SECONDS
+
+BUCKET = "bucket"
+KEY, SECRET = "AKIDOFTHETESTS", "not-much-of-a-secret"
+
+
+def own_programs():
+    """The folder with the programs of this Python's packages."""
+    return os.path.dirname(sys.executable)
+
+
+class BucketServer(OwnedProcess):
+    """A running server; a context manager that always ends it."""
+
+    def __init__(self, command):
+        self._log = tempfile.TemporaryFile()
+        self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self._log,
+                                         stderr=subprocess.STDOUT, start_new_session=True)
+        self.url = ""
+
+    def _begin(self):
+        """Waits until the server says where it listens: it chooses a free port itself."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not (found := re.search(rb"http://127\.0\.0\.1:[1-9][0-9]*", self._printed())):
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"{self._process.args[0]} did not start: {self._printed().decode()}")
+            time.sleep(0.01)
+        self.url = found.group().decode()
+
+    def _printed(self):
+        return os.pread(self._log.fileno(), 1 << 16, 0)
+
+    def _release(self):
+        self._log.close()
+
+    @property
+    def environment(self):
+        """What programs need to find the server, and nothing else that is the user's."""
+        return {"AWS_ENDPOINT_URL": self.url, "AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET,
+                "AWS_REGION": "us-east-1", "AWS_DEFAULT_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true",
+                "AWS_CONFIG_FILE": os.devnull, "AWS_SHARED_CREDENTIALS_FILE": os.devnull}
+
+
+class Rclone(BucketServer):
+    """`rclone serve s3`, which keeps an object as a file of the folder `directory`."""
+
+    def __init__(self):
+        self._root = tempfile.TemporaryDirectory()
+        self.directory = os.path.join(self._root.name, BUCKET)
+        os.mkdir(self.directory)
+        super().__init__([os.path.join(own_programs(), "rclone"), "serve", "s3", "--config", os.devnull, "--addr",
+                          "127.0.0.1:0", "--auth-key", f"{KEY},{SECRET}", self._root.name])
+
+    def _release(self):
+        super()._release()
+        self._root.cleanup()
+
+
+class Moto(BucketServer):
+    """Moto's server, which keeps objects in memory."""
+
+    def __init__(self):
+        super().__init__([os.path.join(own_programs(), "moto_server"), "-H", "127.0.0.1", "-p", "0"])
+
+    def _begin(self):
+        super()._begin()
+        # It says where before it listens.
+        request = urllib.request.Request(f"{self.url}/{BUCKET}", method="PUT")
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            try:
+                urllib.request.urlopen(request, timeout=PATIENCE_SECONDS).close()
+                return
+            except urllib.error.HTTPError:
+                raise
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)

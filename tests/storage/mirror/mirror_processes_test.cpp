@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// What processes with a mirror of the same directory do.
+#include <chrono>
+#include <memory>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "process/blackbox/directory_lock.h"
+#include "storage/mirror/directory_mirror.h"
+#include "storage/mirror/mirror_fixture.h"
+#include "support/saying_child.h"
+
+#include <gmock/gmock.h>
+
+namespace steptape::detail::storage {
+namespace {
+
+using ::testing::IsEmpty;
+
+constexpr std::chrono::minutes kPatience{10};
+
+class MirrorProcesses : public MirrorTest {
+ protected:
+  std::shared_ptr<DirectoryMirror> start() const {
+    DirectoryMirror::Options options;
+    options.directory = directory();
+    options.url = "s3://runs/exp";
+    options.period = std::chrono::hours(1);
+    return DirectoryMirror::of(options);
+  }
+  static std::string drain(DirectoryMirror* mirror) {
+    const Status drained = mirror->drain(kPatience);
+    return drained.ok() ? "drained" : drained.message();
+  }
+};
+
+TEST_F(MirrorProcesses, LeaveTheirDirectoryToTheFirst) {
+  write("events", "first");
+  std::shared_ptr<DirectoryMirror> ofChild;
+  test::SayingChild first([&] {
+    ofChild = start();
+    return drain(ofChild.get());
+  });
+  EXPECT_EQ(first.said(), "drained");
+  EXPECT_EQ(objects(), files());
+  append("events", ", second");
+  server_.forgetRequests();
+  const auto mirror = start();
+  EXPECT_EQ(drain(mirror.get()), "drained") << "which is for the other to do";
+  EXPECT_THAT(server_.requests(), IsEmpty());
+  first.kill();
+  EXPECT_EQ(drain(mirror.get()), "drained");
+  EXPECT_EQ(objects(), files()) << "what the other has left";
+}
+
+TEST_F(MirrorProcesses, HaveNoneOfTheirParents) {
+  write("events", "first");
+  const auto mirror = start();
+  EXPECT_EQ(drain(mirror.get()), "drained");
+  append("events", ", second");
+  server_.forgetRequests();
+  test::SayingChild child([&] {
+    const DirectoryMirror::Stats stats = mirror->stats();
+    return drain(mirror.get()) + ' ' + std::to_string(stats.objects);
+  });
+  EXPECT_EQ(child.said(), "drained 1");
+  EXPECT_THAT(server_.requests(), IsEmpty());
+  EXPECT_EQ(drain(mirror.get()), "drained");
+  EXPECT_EQ(objects(), files());
+}
+
+TEST_F(MirrorProcesses, MayHaveTheirOwnAfterTheirParents) {
+  write("events", "first");
+  auto mirror = start();
+  EXPECT_EQ(drain(mirror.get()), "drained");
+  mirror.reset();
+  append("events", ", second");
+  std::shared_ptr<DirectoryMirror> ofChild;
+  test::SayingChild child([&] {
+    ofChild = start();
+    return drain(ofChild.get());
+  });
+  EXPECT_EQ(child.said(), "drained");
+  EXPECT_EQ(objects(), files());
+}
+
+}  // namespace
+}  // namespace steptape::detail::storage
