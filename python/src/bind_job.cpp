@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Python bindings of runs of several ranks, which reach each other by a library of Python's:
 // steptape/_ranks.py wraps mpi4py and torch.distributed.
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -9,6 +8,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 #include <optional>
 #include <string>
@@ -121,14 +121,10 @@ std::shared_ptr<Communicator> communicatorOf(const std::shared_ptr<const PythonR
 
 void initJob(Writer* self, const nb::bytes& logDir, const nb::object& ranks, bool isPerRank,
              std::optional<std::int64_t> purgeStep, double flushSeconds,
-             const std::string& filenameSuffix, bool isEnabled) {
+             const std::string& filenameSuffix, bool isEnabled, const MirrorChoice& mirror) {
   DistributedWriterOptions options;
   options.rankPolicy = isPerRank ? RankPolicy::kPerRank : RankPolicy::kRootOnly;
-  options.writer.purgeStep = purgeStep;
-  options.writer.flushPeriod =
-      std::chrono::milliseconds(static_cast<std::int64_t>(flushSeconds * 1000));
-  options.writer.filenameSuffix = filenameSuffix;
-  options.writer.enabled = isEnabled;
+  options.writer = commonOptions(purgeStep, flushSeconds, filenameSuffix, isEnabled, mirror);
   const std::string directory(logDir.c_str(), logDir.size());
   const auto job = std::make_shared<const PythonRanks>(ranks);
   const GilRelease release;
@@ -178,7 +174,7 @@ void reduce(Self self, std::int64_t step) {
 void bindJob(nb::class_<Writer>* writer) {
   writer
       ->def("__init__", &initJob, "directory"_a, "ranks"_a, "is_per_rank"_a, "purge_step"_a.none(),
-            "flush_seconds"_a, "filename_suffix"_a, "enabled"_a)
+            "flush_seconds"_a, "filename_suffix"_a, "enabled"_a, "mirror"_a)
       .def("_add_reduced", &addReduced)
       .def("_reduce", &reduce);
 }

@@ -5,6 +5,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <optional>
 #include <pthread.h>
 #include <string>
@@ -34,13 +35,10 @@ std::chrono::milliseconds milliseconds(double seconds) {
 /// @param logDir Absolute; empty for the default.
 void init(Writer* self, const nb::bytes& base, const nb::bytes& logDir, const std::string& comment,
           std::optional<std::int64_t> purgeStep, double flushSeconds,
-          const std::string& filenameSuffix, bool isEnabled, bool isShared) {
-  WriterOptions options;
+          const std::string& filenameSuffix, bool isEnabled, const MirrorChoice& mirror,
+          bool isShared) {
+  WriterOptions options = commonOptions(purgeStep, flushSeconds, filenameSuffix, isEnabled, mirror);
   options.comment = comment;
-  options.purgeStep = purgeStep;
-  options.flushPeriod = milliseconds(flushSeconds);
-  options.filenameSuffix = filenameSuffix;
-  options.enabled = isEnabled;
   options.occupied = isShared ? OccupiedRun::kShare : OccupiedRun::kRefuse;
   std::string directory(logDir.c_str(), logDir.size());
   if (directory.empty() && isEnabled) {
@@ -80,6 +78,21 @@ void finish(const Self& self, Status (Writer::*act)()) {
 }
 
 }  // namespace
+
+WriterOptions commonOptions(std::optional<std::int64_t> purgeStep, double flushSeconds,
+                            const std::string& filenameSuffix, bool isEnabled,
+                            const MirrorChoice& mirror) {
+  WriterOptions options;
+  options.purgeStep = purgeStep;
+  options.flushPeriod = milliseconds(flushSeconds);
+  options.filenameSuffix = filenameSuffix;
+  options.enabled = isEnabled;
+  const auto& [url, periodSeconds, timeoutSeconds] = mirror;
+  options.mirror = url;
+  options.mirrorPeriod = milliseconds(periodSeconds);
+  options.mirrorTimeout = milliseconds(timeoutSeconds);
+  return options;
+}
 
 void countForks() {
   pthread_atfork(nullptr, nullptr,
@@ -127,6 +140,9 @@ void bindWriter(nb::module_& module) {
              counts["dropped_values"] = stats.droppedValues;
              counts["retries"] = stats.retries;
              counts["step_regressions"] = stats.stepRegressions;
+             counts["mirror_bytes"] = stats.mirrorBytes;
+             counts["mirror_late_files"] = stats.mirrorLateFiles;
+             counts["mirror_late_bytes"] = stats.mirrorLateBytes;
              return counts;
            })
       .def_prop_ro("_is_enabled", [](Writer& self) { return self.writer().isEnabled(); })

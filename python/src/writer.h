@@ -2,11 +2,13 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <nanobind/nanobind.h>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -18,6 +20,15 @@
 namespace steptape::python {
 
 namespace nb = nanobind;
+
+/// The mirror of a run: its URL, which may be empty, the seconds between two looks at the run, and
+/// those that close() waits for it.
+using MirrorChoice = std::tuple<std::string, double, double>;
+
+/// Returns the options that the run of one process and that of a job have in common.
+WriterOptions commonOptions(std::optional<std::int64_t> purgeStep, double flushSeconds,
+                            const std::string& filenameSuffix, bool isEnabled,
+                            const MirrorChoice& mirror);
 
 /// What a writer found wrong, until a call from Python tells it.
 ///

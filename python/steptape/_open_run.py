@@ -20,8 +20,11 @@ from ._arguments import Number, Path, Step
 _Self = TypeVar("_Self", bound="OpenRun")
 
 
+_LONGEST = 10.0**9  # seconds: what the core's durations hold
+
+
 class WriterWarning(UserWarning):
-    """TensorBoard will not show a logged value, or the operating system did not accept it."""
+    """TensorBoard will not show a logged value, or the operating system or a bucket did not accept it."""
 
 
 def _warn(message: str) -> None:
@@ -39,7 +42,8 @@ class OpenRun(_core.Writer):
 
     def __init__(self, log_dir: Optional[Path] = None, comment: str = "", purge_step: Step = None,
                  max_queue: int = 10, flush_secs: Number = 120, filename_suffix: str = "", *,
-                 enabled: bool = True, ranks: str = "root", shared: bool = False, reduce: Any = None) -> None:
+                 enabled: bool = True, ranks: str = "root", shared: bool = False, reduce: Any = None,
+                 mirror: Optional[str] = None, mirror_secs: Number = 30, mirror_timeout: Number = 20) -> None:
         if not isinstance(ranks, str) or ranks not in ("root", "each", "all"):
             raise _arguments.wrong("SummaryWriter: ranks", ranks, "'root', 'each' or 'all'",
                                    ValueError if isinstance(ranks, str) else TypeError)
@@ -51,10 +55,13 @@ class OpenRun(_core.Writer):
         note = _arguments.optional_text(comment, "SummaryWriter: comment")
         is_enabled = _arguments.flag(enabled, "SummaryWriter: enabled")
         is_shared = _arguments.flag(shared, "SummaryWriter: shared")
+        url = _arguments.optional_text(mirror, "SummaryWriter: mirror")
+        mirrored = (url, *(min(_arguments.positive(seconds, f"SummaryWriter: {name}"), _LONGEST) for name, seconds in (
+            ("mirror_secs", mirror_secs), ("mirror_timeout", mirror_timeout))))
         directory = "" if log_dir is None else _arguments.path(log_dir, "SummaryWriter: log_dir")
         if "://" in directory:
-            raise ValueError(f"SummaryWriter: log_dir: got {directory!r}; expected a directory: mount the store, or "
-                             "copy the run, to which files are only appended")
+            raise ValueError(f"SummaryWriter: log_dir: got {directory!r}; expected a directory: mirror='s3://…' keeps "
+                             "a bucket beside it, and other stores can be mounted")
         if self._pid:
             raise RuntimeError("SummaryWriter: got a second call of __init__() for one writer; expected one")
         self._in_flight: collections.deque[tuple[str, list[Any], Callable[..., None]]] = collections.deque()
@@ -63,30 +70,33 @@ class OpenRun(_core.Writer):
         self._base = "" if os.path.isabs(directory) else os.path.join(os.getcwd(), "")
         directory = directory and self._base + directory
         if reduce is None or reduce is False:
-            self._open_own(directory, note, resumed, period, suffix, is_enabled, ranks, is_shared)
+            self._open_own(directory, note, resumed, period, suffix, is_enabled, mirrored, ranks, is_shared)
         elif ranks == "all" or shared or not directory:
             raise ValueError("SummaryWriter: reduce: got ranks='all', shared=True or no log_dir with it; expected "
                              "the directory of the job, and ranks='root' or 'each'")
         else:
             super().__init__(os.fsencode(directory), _ranks.ranks_of(reduce), ranks == "each", resumed,
-                             period, suffix, is_enabled)
+                             period, suffix, is_enabled, mirrored)
         self._pid = os.getpid()
+        self._is_late = False
         self.purge_step = purge_step
         self.max_queue = max_queue
         self.flush_secs = flush_secs
         self.filename_suffix = filename_suffix
         _open.add(self)
 
-    def _open_own(self, directory: str, comment: str, purge_step: Step, period: float,
-                  suffix: str, enabled: bool, ranks: str, shared: bool) -> None:
+    def _open_own(self, directory: str, comment: str, purge_step: Step, period: float, suffix: str,
+                  enabled: bool, mirror: tuple[str, float, float], ranks: str, shared: bool) -> None:
         rank, size = (0, 1) if ranks == "all" else _core.launch()
         if ranks == "each" and size > 1:
             if not directory:
                 raise ValueError("SummaryWriter: log_dir: got None with ranks='each'; expected the directory "
                                  "of the job, the same on all ranks")
-            directory = os.path.join(directory, _core.rank_run_name(rank))
+            name = _core.rank_run_name(rank)
+            directory = os.path.join(directory, name)
+            mirror = (mirror[0] and f"{mirror[0].rstrip('/')}/{name}", *mirror[1:])
         super().__init__(os.fsencode(self._base), os.fsencode(directory), comment, purge_step, period, suffix,
-                         enabled and (ranks != "root" or rank == 0), shared)
+                         enabled and (ranks != "root" or rank == 0), mirror, shared)
 
     @property
     def log_dir(self) -> str:
@@ -161,13 +171,21 @@ class OpenRun(_core.Writer):
             self._flush()
 
     def close(self) -> None:
-        """Flushes as flush() does, and closes the files. A later call opens a new file of the same run.
+        """Flushes as flush() does, closes the files and waits for the mirror. A later call opens a new file of the
+        same run.
 
-        Raises OSError if data could not be written; it is then discarded.
+        Raises OSError if data could not be written; it is then discarded. Also raises OSError if the mirror lacks
+        files, a TimeoutError after mirror_timeout: they stay in log_dir, and 'steptape sync' or the next writer of
+        the run sends them.
         """
         if self._is_ours():
             self._arrived(wait=True)
-            self._close()
+            self._finish()
+
+    def _finish(self) -> None:
+        self._is_late = True  # unless this succeeds
+        self._close()
+        self._is_late = False
 
     def stats(self) -> dict[str, int]:
         """Returns what this process has written of the run so far, and what it had to drop.
@@ -175,6 +193,8 @@ class OpenRun(_core.Writer):
         scalars, values: points that were encoded. events, bytes_written, files: what the files got.
         dropped_scalars, dropped_values: points that were lost to a disk too slow or too full. retries: writes that
         were tried again. step_regressions: values with a smaller step than the value before of their tag.
+        mirror_bytes: bytes that were sent to the mirror, repeated ones too. mirror_late_files, mirror_late_bytes: what
+        it lacked when it last looked.
         """
         self._begin("stats")
         return dict(self._stats())
@@ -215,7 +235,8 @@ class OpenRun(_core.Writer):
             return
         # A thread that Python has stopped may hold the lock. What was in flight was written at exit.
         waits = [] if sys.is_finalizing() else [lambda: self._arrived(wait=True)]
-        for act in [*waits, self._close]:
+        # A mirror that was waited for in vain, or until Ctrl-C, is not waited for again.
+        for act in [*waits, self._flush if self._is_late else self._finish]:
             try:
                 act()
             except KeyboardInterrupt:

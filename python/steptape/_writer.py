@@ -39,9 +39,13 @@ class SummaryWriter(OpenRun):
         mpi4py, a communicator of mpi4py, or a process group of torch.distributed. Collective: every rank
         makes the writer.
     shared: whether other processes may write to log_dir; TensorBoard then shows one curve of all.
+    mirror: a place in a bucket, "s3://bucket/runs/exp", that is kept as log_dir is while the program runs, with keys,
+        region and endpoint as AWS's tools take them.
+    mirror_secs: how often the mirror is brought up to date.
+    mirror_timeout: the longest time that close(), the exit or SIGTERM waits for the mirror.
 
-    Raises OSError if the run cannot be created, and RuntimeError if another process writes it. Thread-safe,
-    except add_reduced() and reduce().
+    Raises OSError if the run cannot be created, and RuntimeError if another process writes it, or if there is
+    no libcurl for a mirror. Thread-safe, except add_reduced() and reduce().
     """
 
     if TYPE_CHECKING:  # It is a method of _core.Writer, whose help() teaches it.

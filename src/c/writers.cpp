@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -32,6 +34,17 @@ To enumOf(Argument argument, int value, int most) {
   return static_cast<To>(value);
 }
 
+/// Sets `*time` to a number of the caller's, unless that is 0.
+void setTime(Argument argument, std::int64_t given, std::chrono::milliseconds* time) {
+  constexpr std::int64_t kMost = 1'000'000'000'000;  // it is added to times in nanoseconds
+  if (given < 0) {
+    argument.reject(std::to_string(given), "0 or more");
+  }
+  if (given > 0) {
+    *time = std::chrono::milliseconds(std::min(given, kMost));
+  }
+}
+
 WriterOptions writerOptions(const char* function, const steptape_open_options& known) {
   WriterOptions options;
   options.overflow = enumOf<OverflowPolicy>(
@@ -49,6 +62,11 @@ WriterOptions writerOptions(const char* function, const steptape_open_options& k
   if (known.flush_milliseconds != 0) {
     options.flushPeriod = std::chrono::milliseconds(known.flush_milliseconds);
   }
+  options.mirror = optionalText({function, "options->mirror"}, known.mirror);
+  setTime({function, "options->mirror_milliseconds"}, known.mirror_milliseconds,
+          &options.mirrorPeriod);
+  setTime({function, "options->mirror_timeout_milliseconds"}, known.mirror_timeout_milliseconds,
+          &options.mirrorTimeout);
   if (known.queue_bytes != 0) {
     options.queueBytes = known.queue_bytes;
   }
@@ -87,7 +105,9 @@ std::unique_ptr<OpenRun> openRun(const char* run, const steptape_open_options* g
         Argument{kOpen, "run"}.reject("NULL with STEPTAPE_RANKS_EACH",
                                       "the directory of the job's run, equal on all ranks");
       }
-      directory += "/" + rankRunName(launch.rank);
+      const std::string name = '/' + rankRunName(launch.rank);
+      directory += name;
+      options.mirror += options.mirror.empty() ? "" : name;
     }
   }
   return std::make_unique<OpenRun>(directory.empty()

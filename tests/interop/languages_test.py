@@ -13,6 +13,7 @@ import sys
 import tempfile
 import unittest
 
+import bucket_servers
 from patience import PATIENCE_SECONDS
 from tensorboard.backend.event_processing.event_file_loader import RawEventFileLoader
 from tensorboard.compat.proto import event_pb2
@@ -22,15 +23,26 @@ PYTHON_PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "langu
 
 
 def setUpModule():
-    global runs, languages
+    global runs, languages, mirrored
     runs = unittest.enterModuleContext(tempfile.TemporaryDirectory())
     programs = {language: [program] for language, program in
                 (item.split("=", 1) for item in os.environ["STEPTAPE_LANGUAGES"].split())}
     if importlib.util.find_spec("steptape") is not None:
         programs["python"] = [sys.executable, PYTHON_PROGRAM]
     languages = sorted(programs)
-    for language, command in programs.items():
-        subprocess.run([*command, os.path.join(runs, language)], check=True, timeout=PATIENCE_SECONDS)
+    with bucket_servers.Rclone() as server:
+        for language, command in programs.items():
+            subprocess.run([*command, os.path.join(runs, language), f"s3://{bucket_servers.BUCKET}/{language}"],
+                           check=True, timeout=PATIENCE_SECONDS, env={**os.environ, **server.environment})
+        mirrored = {language: names_and_bytes(os.path.join(server.directory, language)) for language in programs}
+
+
+def names_and_bytes(directory):
+    found = {}
+    for path in glob.glob(os.path.join(directory, "*")):
+        with open(path, "rb") as file:
+            found[os.path.basename(path)] = file.read()
+    return found
 
 
 def values_of(language):
@@ -55,6 +67,12 @@ class Languages(unittest.TestCase):
         for language in languages:
             with self.subTest(language=language):
                 self.assertEqual(values_of(language), expected)
+
+    def test_mirror_their_runs_into_a_bucket(self):
+        for language in languages:
+            with self.subTest(language=language):
+                self.assertEqual(len(mirrored[language]), 1)
+                self.assertEqual(mirrored[language], names_and_bytes(os.path.join(runs, language)))
 
     def test_look_the_same_in_tensorboard(self):
         with TensorBoard(runs) as board:

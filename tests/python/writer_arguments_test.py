@@ -231,7 +231,8 @@ class Arguments(Case):
                              "purge_step": ("5", 1.5, NAN, 2**63), "flush_secs": ("1", None, 0, -1, NAN),
                              "filename_suffix": (5, "a/b", "a\0b"),
                              "enabled": ("no", None), "ranks": ("some", None, 5), "shared": ("no",),
-                             "reduce": (3, "yes")}.items():
+                             "reduce": (3, "yes"), "mirror": (5, b"s3://bucket/run", "runs/exp", "\udc80"),
+                             "mirror_secs": ("1", None, 0, -1, NAN), "mirror_timeout": ("1", None, 0, -1, NAN)}.items():
             for value in values:
                 self.refuses(steptape.SummaryWriter, **{"log_dir": self.log_dir + "/other", name: value},
                              says=f"SummaryWriter: {name}: got ")

@@ -282,7 +282,7 @@ writer.close()
             steptape.SummaryWriter("/proc/steptape")
 
     def test_is_not_that_of_a_store(self):
-        with self.assertRaisesRegex(ValueError, "s3://bucket/run"):
+        with self.assertRaisesRegex(ValueError, "got 's3://bucket/run'; expected a directory: mirror="):
             steptape.SummaryWriter("s3://bucket/run")
 
     def test_that_fails_at_the_end_is_told_as_a_warning(self):

@@ -124,11 +124,15 @@ typedef struct steptape_open_options {
   int disabled;               /* Not 0: calls do nothing, and no file is made. */
   steptape_error_handler on_error;
   void* on_error_context;
+  const char* mirror;          /* "s3://bucket/run", kept as the run's directory is; NULL: none. */
+  int64_t mirror_milliseconds; /* The time between two looks of the mirror; 0: 30000. */
+  int64_t mirror_timeout_milliseconds; /* How long steptape_close() waits for it; 0: 20000. */
 } steptape_open_options;
-#define STEPTAPE_OPEN_OPTIONS_INIT                                                                \
-  {                                                                                               \
-    sizeof(steptape_open_options), STEPTAPE_RANKS_ROOT, STEPTAPE_OVERFLOW_BLOCK,                  \
-        STEPTAPE_OCCUPIED_REFUSE, STEPTAPE_FORM_COMPATIBLE, NULL, NULL, 0, 0, 0, 0, 0, NULL, NULL \
+#define STEPTAPE_OPEN_OPTIONS_INIT                                                                 \
+  {                                                                                                \
+    sizeof(steptape_open_options), STEPTAPE_RANKS_ROOT, STEPTAPE_OVERFLOW_BLOCK,                   \
+        STEPTAPE_OCCUPIED_REFUSE, STEPTAPE_FORM_COMPATIBLE, NULL, NULL, 0, 0, 0, 0, 0, NULL, NULL, \
+        NULL, 0, 0                                                                                 \
   }
 
 /*
@@ -137,7 +141,8 @@ typedef struct steptape_open_options {
  * @param run    Its directory, which is made if needed; NULL: `runs/<MonDD_HH-MM-SS>_<host>`.
  * @param writer Set if the call succeeds; else NULL. Close it with steptape_close().
  * @return STEPTAPE_IO_ERROR if the directory or its file cannot be made;
- *         STEPTAPE_FAILED_PRECONDITION if another process writes the run.
+ *         STEPTAPE_FAILED_PRECONDITION if another process writes the run, or if there is no libcurl
+ *         for a mirror.
  */
 STEPTAPE_C_EXPORT steptape_status steptape_open(const char* run,
                                                 const steptape_open_options* options,
@@ -150,8 +155,12 @@ STEPTAPE_C_EXPORT const char* steptape_run(steptape_writer* writer);
 STEPTAPE_C_EXPORT steptape_status steptape_flush(steptape_writer* writer);
 
 /*
- * Flushes, and ends the writer whatever the outcome. NULL is ignored. A writer that is still open
- * when the program calls exit() is flushed then; no scalar of one that is killed is lost.
+ * Flushes, waits for the mirror, and ends the writer whatever the outcome. NULL is ignored. A writer
+ * that is still open is closed when the program calls exit(); no scalar of one that is killed is
+ * lost.
+ *
+ * @return STEPTAPE_DEADLINE_EXCEEDED if the mirror lacks files after its timeout, and
+ *         STEPTAPE_IO_ERROR if the bucket refuses them. The run is complete on the disk.
  */
 STEPTAPE_C_EXPORT steptape_status steptape_close(steptape_writer* writer);
 

@@ -4,11 +4,28 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 from typing import Any, Iterable, Mapping, Optional, Union
 
 from .. import _arguments, _open_run, _writer
 from .._arguments import Number, Step
+
+
+def _place(log_dir: Optional[_arguments.Path]) -> tuple[Optional[_arguments.Path], Optional[str]]:
+    """The directory of a run and its mirror. The originals write to S3 themselves; here the run needs a disk."""
+    url = "" if log_dir is None else _arguments.path(log_dir, "SummaryWriter: log_dir")
+    if not url.startswith("s3://"):
+        return log_dir, None
+    # The same for each process and each restart, so that what a killed one has left is found.
+    names = [name for name in url[len("s3://"):].split("/") if name]
+    if not names or not {".", ".."}.isdisjoint(names):
+        raise ValueError(f"SummaryWriter: log_dir: got {url!r}; expected s3://BUCKET/RUN")
+    endpoint = os.environ.get("S3_ENDPOINT")
+    if endpoint and not (os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")):
+        raise ValueError(f"SummaryWriter: S3_ENDPOINT: got {endpoint!r}, which AWS's tools do not read; expected "
+                         "AWS_ENDPOINT_URL_S3 with the same value")
+    return os.path.join("runs", *names), url
 
 
 class FileWriter:
@@ -48,13 +65,18 @@ class ClassicWriter(_writer.SummaryWriter):
     """A SummaryWriter with the habits of the originals, where they are not those of steptape.SummaryWriter.
 
     Every process writes, also several to one directory. Steps that are no integers are cut off. Texts have
-    the tag <tag>/text_summary. Results of add_hparams() come into a run of their own.
+    the tag <tag>/text_summary. Results of add_hparams() come into a run of their own. A run of a bucket,
+    s3://BUCKET/RUN, is written to runs/BUCKET/RUN on the disk, its log_dir, and mirrored from there.
     """
 
     def __init__(self, log_dir: Optional[_arguments.Path], comment: str, purge_step: Step, max_queue: int,
                  flush_secs: Number, filename_suffix: str, enabled: bool = True) -> None:
-        super().__init__(log_dir, comment, purge_step, max_queue, flush_secs, filename_suffix, enabled=enabled,
-                         ranks="all", shared=True)
+        directory, mirror = _place(log_dir)
+        super().__init__(directory, comment, purge_step, max_queue, flush_secs, filename_suffix, enabled=enabled,
+                         ranks="all", shared=True, mirror=mirror)
+        if mirror is not None and self._is_enabled:
+            _open_run._warn(f"SummaryWriter: log_dir: got {mirror!r}; the run is written to {directory!r} and mirrored "
+                            f"from there. steptape.SummaryWriter(log_dir, mirror={mirror!r}) lets you choose log_dir")
 
     @property
     def file_writer(self) -> FileWriter:

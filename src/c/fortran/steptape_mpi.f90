@@ -24,6 +24,7 @@ module steptape_mpi
   !>
   !> @param run   The root's counts.
   !> @param ranks steptape_ranks_each: each rank has a sub-run as well.
+  !> @param mirror, mirror_seconds, mirror_timeout As for open() of the module steptape.
   interface steptape_open_mpi
     module procedure open_mpi, open_mpi_f08
   end interface
@@ -35,21 +36,27 @@ module steptape_mpi
 
 contains
 
-  subroutine open_mpi_f08(writer, run, comm, ranks, stat, errmsg)
+  subroutine open_mpi_f08(writer, run, comm, ranks, mirror, mirror_seconds, mirror_timeout, stat, &
+                          errmsg)
     type(steptape_writer), intent(inout) :: writer
     character(*), intent(in) :: run
     type(f08_comm), intent(in) :: comm
     integer, intent(in), optional :: ranks
+    character(*), intent(in), optional :: mirror
+    integer, intent(in), optional :: mirror_seconds, mirror_timeout
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call open_mpi(writer, run, comm%mpi_val, ranks, stat, errmsg)
+    call open_mpi(writer, run, comm%mpi_val, ranks, mirror, mirror_seconds, mirror_timeout, stat, &
+                  errmsg)
   end subroutine
 
-  subroutine open_mpi(writer, run, comm, ranks, stat, errmsg)
+  subroutine open_mpi(writer, run, comm, ranks, mirror, mirror_seconds, mirror_timeout, stat, errmsg)
     type(steptape_writer), intent(inout) :: writer
     character(*), intent(in) :: run
     integer, intent(in) :: comm
     integer, intent(in), optional :: ranks
+    character(*), intent(in), optional :: mirror
+    integer, intent(in), optional :: mirror_seconds, mirror_timeout
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(steptape_communicator) :: communicator
@@ -73,7 +80,8 @@ contains
       communicator%rank = int(rank, c_int)
       communicator%ranks = int(size, c_int)
     end if
-    call writer%open_job(run, communicator, ranks, stat, errmsg)
+    call writer%open_job(run, communicator, ranks, mirror, mirror_seconds, mirror_timeout, stat, &
+                         errmsg)
   end subroutine
 
   ! The functions that the library calls. They have no binding label, which another program could have.

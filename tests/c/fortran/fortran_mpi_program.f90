@@ -25,6 +25,9 @@ program fortran_mpi_program
                          ranks=steptape_ranks_each)
   call second%add_scalar("own", rank, 1)
   call second%close()
+
+  call steptape_open_mpi(second, trim(run)//"_mirrored", MPI_COMM_WORLD, mirror="no URL", stat=status)
+  if (status /= steptape_invalid_argument) error stop "a mirror that is no URL"
   call MPI_Finalize()
 
   call steptape_open_mpi(second, run, MPI_COMM_WORLD, stat=status)

@@ -4,9 +4,10 @@
 #include <steptape/c/steptape.h>
 
 int main(int count, char** arguments) {
-  (void)count;
+  steptape_open_options options = STEPTAPE_OPEN_OPTIONS_INIT;
+  options.mirror = count > 2 ? arguments[2] : NULL;
   steptape_writer* writer = NULL;
-  steptape_open(arguments[1], NULL, &writer);
+  steptape_open(arguments[1], &options, &writer);
   for (int64_t step = 0; step < 200; ++step) {
     steptape_add_scalar(writer, "loss", 100.0 / (double)(step + 1), step);
   }

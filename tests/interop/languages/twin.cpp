@@ -6,8 +6,10 @@
 
 #include "steptape/log/summary_writer.h"
 
-int main(int /*count*/, char** arguments) {
-  steptape::SummaryWriter writer(arguments[1]);
+int main(int count, char** arguments) {
+  steptape::WriterOptions options;
+  options.mirror = count > 2 ? arguments[2] : "";
+  steptape::SummaryWriter writer(arguments[1], options);
   for (std::int64_t step = 0; step < 200; ++step) {
     writer.addScalar("loss", 100.0 / static_cast<double>(step + 1), step);
   }

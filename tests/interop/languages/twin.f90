@@ -7,10 +7,11 @@ program twin
   type(steptape_writer) :: writer
   real(real64) :: weights(100)
   real(real32) :: field(8, 6)
-  character(4096) :: run
+  character(4096) :: run, mirror
   integer :: step, i
   call get_command_argument(1, run)
-  call writer%open(run)
+  call get_command_argument(2, mirror)
+  call writer%open(run, mirror=mirror)
   do step = 0, 199
     call writer%add_scalar("loss", 100.0_real64 / (step + 1), step)
   end do

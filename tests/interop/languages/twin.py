@@ -7,7 +7,7 @@ import numpy as np
 
 import steptape
 
-with steptape.SummaryWriter(sys.argv[1]) as writer:
+with steptape.SummaryWriter(sys.argv[1], mirror=sys.argv[2] if len(sys.argv) > 2 else None) as writer:
     for step in range(200):
         writer.add_scalar("loss", 100 / (step + 1), step)
     weights = 0.25 * (np.arange(100) - 50)
