@@ -8,9 +8,12 @@ example without LibTorch, are reported as skipped.
 
     python3 tests/docs/screens_test.py --update     # rewrites the documents
 
+A block whose commands name a bucket finds an empty one, "bucket", of rclone's server.
+
 Environment: STEPTAPE_TOOL and STEPTAPE_DOCUMENT_RUNS, the programs.
 """
 
+import contextlib
 import os
 import pathlib
 import shutil
@@ -20,6 +23,9 @@ import tempfile
 import unittest
 
 import documents
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "interop"))
+import bucket_servers  # noqa: E402
 
 # Output that documents show and this test does not compare, with the reason:
 # - the progress bar in docs/tool.md: it shows a rate and a time; tests/tools/progress_test.cpp.
@@ -65,12 +71,16 @@ def environment():
 
 def printed_by(commands):
     """Returns the output of each command."""
-    with tempfile.TemporaryDirectory() as directory:
+    with contextlib.ExitStack() as stack:
+        directory = stack.enter_context(tempfile.TemporaryDirectory())
+        variables = environment()
+        if any("s3://" in command for command in commands):
+            variables |= stack.enter_context(bucket_servers.Rclone()).environment
         subprocess.run([os.environ["STEPTAPE_DOCUMENT_RUNS"], directory], check=True)
         result = subprocess.run(
             ["bash", "-c", script_of(commands)],
             cwd=directory,
-            env=environment(),
+            env=variables,
             stdout=subprocess.PIPE,
             timeout=60,
             check=False,

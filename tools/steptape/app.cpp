@@ -104,6 +104,7 @@ std::unique_ptr<CLI::App> makeApp(int* exitCode) {
   addRewriteCommand(app.get(), exitCode);
   addProfileCommand(app.get(), exitCode);
   addMergeTracesCommand(app.get(), exitCode);
+  addSyncCommand(app.get(), exitCode);
   addRunCommand(app.get(), exitCode);
   addNewCommand(app.get(), exitCode);
 #ifdef STEPTAPE_HAVE_SERVER

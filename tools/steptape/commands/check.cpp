@@ -16,6 +16,7 @@
 #include "tools/steptape/exit_code.h"
 #include "tools/steptape/help/value_check.h"
 #include "tools/steptape/programs/event_option.h"
+#include "tools/steptape/runs/bucket_copies.h"
 #include "tools/steptape/runs/log_paths.h"
 #include "tools/steptape/runs/name_filter.h"
 #include "tools/steptape/tables/check_report.h"
@@ -54,6 +55,9 @@ int check(const CheckArguments& arguments) {
     options.onProgress = progress.part();
     CheckReport report = checkRun(run, options);
     progress.clear();
+    for (Finding& finding : report.findings) {
+      finding.path = shownPathOf(finding.path);
+    }
     if (isLossFor(report)) {
       exitCode = kExitProblem;
     }

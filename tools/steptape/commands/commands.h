@@ -27,6 +27,7 @@ void addDiffCommand(CLI::App* app, int* exitCode);
 void addRewriteCommand(CLI::App* app, int* exitCode);
 void addProfileCommand(CLI::App* app, int* exitCode);
 void addMergeTracesCommand(CLI::App* app, int* exitCode);
+void addSyncCommand(CLI::App* app, int* exitCode);
 void addRunCommand(CLI::App* app, int* exitCode);
 void addNewCommand(CLI::App* app, int* exitCode);
 void addMcpCommand(CLI::App* app, int* exitCode);

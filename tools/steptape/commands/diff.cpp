@@ -217,7 +217,7 @@ void addDiffCommand(CLI::App* app, int* exitCode) {
        {command->add_option("FIRST", options->first, "A run directory or an event file"),
         command->add_option("SECOND", options->second, "The run to compare it with")}) {
     option->required();
-    expectPath(option, "event file");
+    expectPathOrUrl(option, "event file");
   }
   addPatternOption(command, "--tag", &options->tag,
                    "Only tags that contain a match of the regular expression");

@@ -19,6 +19,7 @@
 #include "tools/steptape/commands/commands.h"
 #include "tools/steptape/exit_code.h"
 #include "tools/steptape/help/value_check.h"
+#include "tools/steptape/runs/bucket_copies.h"
 #include "tools/steptape/runs/followed_logs.h"
 #include "tools/steptape/runs/log_paths.h"
 #include "tools/steptape/runs/name_filter.h"
@@ -285,6 +286,7 @@ int showRuns(const RunsArguments& arguments) {
                            : runsText(view.runs, view.columns, now, terminal));
   };
   while (show() && arguments.watch && waitFor(arguments.interval)) {
+    updateBucketCopies();
     for (LogDir& log : logs) {
       log.update();
     }

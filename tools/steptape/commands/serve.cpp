@@ -11,6 +11,7 @@
 #include "steptape/base/status.h"
 
 #include "base/host_name.h"
+#include "storage/s3/bucket_url.h"
 #include "tools/steptape/commands/commands.h"
 #include "tools/steptape/exit_code.h"
 #include "tools/steptape/serving/data_server.h"
@@ -72,7 +73,8 @@ int serve(const ServeOptions& options) {
   DataServerOptions server;
   for (const std::string& text : options.directories) {
     server.store.directories.push_back(directoryOf(text, options.directories.size() == 1));
-    if (const std::string& path = server.store.directories.back().path; !exists(path)) {
+    if (const std::string& path = server.store.directories.back().path;
+        !exists(path) && !steptape::detail::storage::isBucketUrl(path)) {
       printMessage("note: there is no " + path + " yet; waiting");
     }
   }
@@ -97,7 +99,8 @@ void addServeCommand(CLI::App* app, int* exitCode) {
   const auto options = std::make_shared<ServeOptions>();
   command
       ->add_option("directory", options->directories,
-                   "Log directories; NAME=DIRECTORY puts NAME/ before the names of its runs")
+                   "Log directories, or s3://BUCKET/PREFIX; NAME=DIRECTORY puts NAME/ before the "
+                   "names of its runs")
       ->required()
       ->type_name("[NAME=]DIRECTORY");
   command
@@ -111,7 +114,8 @@ void addServeCommand(CLI::App* app, int* exitCode) {
   command
       ->add_option(
           "--reload", options->reload,
-          "Time between two looks at file systems that do not tell of changes, such as NFS")
+          "Time between two looks at buckets, and at file systems that do not tell of changes, "
+          "such as NFS")
       ->type_name("SECONDS")
       ->capture_default_str();
   command
@@ -128,6 +132,7 @@ void addServeCommand(CLI::App* app, int* exitCode) {
       "Examples:\n"
       "  steptape serve runs\n"
       "  steptape serve baseline=/data/a resnet=/data/b --port 7000\n"
+      "  steptape serve s3://bucket/runs\n"
       "  tensorboard --grpc_data_provider=localhost:6806");
   command->callback([options, exitCode] {
     try {

@@ -2,6 +2,7 @@
 #include "tools/steptape/jobs/after_death.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +16,9 @@
 #include <utility>
 #include <vector>
 
+#include "log/writer/recovery.h"
+#include "storage/mirror/directory_mark.h"
+#include "storage/mirror/send_directory.h"
 #include "tools/steptape/hosts/slurm_job.h"
 #include "tools/steptape/jobs/run_progress.h"
 #include "tools/steptape/states/autopsy_report.h"
@@ -64,6 +68,43 @@ void recoverElsewhere(const JobSource& source) {
   printMessages(problems);
 }
 
+/// Returns the runs in and below `directory` that have a mirror; of runs in each other, the outer.
+std::vector<std::string> mirroredRunsIn(const std::string& directory) {
+  namespace fs = std::filesystem;
+  if (!steptape::detail::storage::readMark(directory).url.empty()) {
+    return {directory};
+  }
+  std::vector<std::string> runs;
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(directory,
+                                              fs::directory_options::skip_permission_denied, error);
+       !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    std::error_code ignored;
+    if (entry->is_directory(ignored) &&
+        !steptape::detail::storage::readMark(entry->path().string()).url.empty()) {
+      runs.push_back(entry->path().string());
+      entry.disable_recursion_pending();
+    }
+  }
+  return runs;
+}
+
+/// Brings what is in a run now, the report too, to the bucket to which its writer mirrored it.
+void sendToMirror(const std::string& run) {
+  namespace storage = steptape::detail::storage;
+  constexpr std::chrono::seconds kPatience{20};
+  const std::string url = storage::readMark(run).url;
+  steptape::detail::log::RecoveryOptions left;
+  left.directory = run;
+  left.below = true;
+  static_cast<void>(recoverRuns(left));
+  const storage::SentDirectory sent =
+      storage::sendDirectory(run, storage::parseBucketUrl(url, "mirror"), kPatience);
+  for (const Status& problem : sent.problems) {
+    printMessage("problem: " + problem.message());
+  }
+}
+
 }  // namespace
 
 Aftermath::Aftermath(const JobSelection& place, double since) {
@@ -106,6 +147,9 @@ void Aftermath::report() const {
     if (failure.empty()) {
       reportDeath();
       recoverElsewhere(*source_);
+      for (const std::string& run : mirroredRunsIn(run_)) {
+        sendToMirror(run);
+      }
     }
   } catch (const std::exception& error) {
     failure = error.what();

@@ -8,6 +8,8 @@
 #include <thread>
 #include <utility>
 
+#include "tools/steptape/runs/bucket_copies.h"
+
 namespace steptape::tools {
 namespace {
 
@@ -51,9 +53,13 @@ std::vector<LogDir> followedLogs(const std::vector<std::string>& paths, const Na
   options.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   options.onProgress = std::move(onProgress);
   std::vector<LogDir> logs;
-  for (const std::string& path : outermost(paths)) {
-    logs.emplace_back(path, options,
-                      [run](const RunFiles& files) { return run.isFoundIn(files.directory); });
+  std::vector<std::string> places;
+  std::transform(paths.begin(), paths.end(), std::back_inserter(places),
+                 [](const std::string& path) { return localPathOf(path); });
+  for (const std::string& path : outermost(places)) {
+    logs.emplace_back(path, options, [run](const RunFiles& files) {
+      return run.isFoundIn(shownPathOf(files.directory));
+    });
   }
   return logs;
 }

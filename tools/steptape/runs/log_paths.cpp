@@ -15,6 +15,7 @@
 #include "steptape/base/status.h"
 
 #include "tools/steptape/exit_code.h"
+#include "tools/steptape/runs/bucket_copies.h"
 #include "tools/steptape/runs/path_check.h"
 #include "tools/steptape/runs/path_pattern.h"
 #include "tools/steptape/tables/human_text.h"
@@ -108,7 +109,7 @@ std::string noEventFileIn(const std::vector<std::string>& paths) {
 void addPathsArgument(CLI::App* command, std::vector<std::string>* paths) {
   CLI::Option* const option = command->add_option_function<std::vector<std::string>>(
       "PATH", [paths](const std::vector<std::string>& given) { *paths = replacePatterns(given); },
-      "Log directories, runs, event files, or patterns such as 'runs/seed_*'");
+      "Log directories, runs, event files, patterns such as 'runs/seed_*', or s3://BUCKET/PREFIX");
   option->required();
   expectPathOrPattern(option, "event file");
 }
@@ -118,7 +119,8 @@ std::vector<RunFiles> runsOf(const std::vector<std::string>& paths,
   std::map<fs::path, RunFiles> runByPlace;
   for (const std::string& path : paths) {
     std::vector<Damage> missing;
-    std::vector<RunFiles> found = listRuns(path, &missing);
+    const std::string local = localPathOf(path, unreadable);
+    std::vector<RunFiles> found = listRuns(local, &missing);
     if (found.empty()) {
       throw Error(
           ErrorCode::kIoError,
@@ -127,6 +129,10 @@ std::vector<RunFiles> runsOf(const std::vector<std::string>& paths,
     unreadable->insert(unreadable->end(), missing.begin(), missing.end());
     for (RunFiles& run : found) {
       const auto [known, isNew] = runByPlace.try_emplace(placeOf(run.directory));
+      if (local != path) {
+        run.directory = shownPathOf(run.directory);
+        run.isWholeDirectory = false;  // the directory of that name is in the bucket
+      }
       if (isNew) {
         known->second = std::move(run);
       } else {
@@ -180,9 +186,10 @@ int reportProblems(const std::vector<Damage>& problems) {
   for (const Damage& problem : problems) {
     if (problem.outcome == ReadOutcome::kTruncated) {
       printMessage(fmt::format("note: {}{}; the file is being written, or its writer was killed",
-                               problem.status.message(), gap(problem)));
+                               shownPathOf(problem.status.message()), gap(problem)));
     } else {
-      printMessage(fmt::format("problem: {}{}", problem.status.message(), gap(problem)));
+      printMessage(
+          fmt::format("problem: {}{}", shownPathOf(problem.status.message()), gap(problem)));
       exitCode = kExitProblem;
     }
   }

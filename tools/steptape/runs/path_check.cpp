@@ -7,7 +7,10 @@
 #include <sys/stat.h>
 #include <system_error>
 
+#include "steptape/base/status.h"
+
 #include "base/file_kind.h"
+#include "storage/s3/bucket_url.h"
 #include "tools/steptape/runs/path_pattern.h"
 
 namespace steptape::tools {
@@ -26,6 +29,21 @@ std::string problemOf(const std::string& path, bool mayBeDirectory, bool mayBeFi
   }
   return fmt::format("{} {}: got {}; expected {}", mayBeFile ? "cannot read" : "cannot write into",
                      path, detail::base::fileKindName(status.st_mode), expected);
+}
+
+/// Returns why the text is no URL of a bucket; empty if it is one.
+std::string problemOfUrl(const std::string& text) {
+  try {
+    static_cast<void>(detail::storage::parseBucketUrl(text, ""));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string problemOfPathOrUrl(const std::string& text, const std::string& expected) {
+  return detail::storage::isBucketUrl(text) ? problemOfUrl(text)
+                                            : problemOf(text, true, true, expected);
 }
 
 /// @param type How completion treats the option; see command_info.cpp.
@@ -48,11 +66,18 @@ void expectPathOrPattern(CLI::Option* option, const std::string& file) {
     const std::vector<std::string> paths = replacePatterns({given});
     std::string problem = paths.empty() ? problemOf(given, true, true, expected) : "";
     for (std::size_t i = 0; i < paths.size() && problem.empty(); ++i) {
-      problem = problemOf(paths[i], true, true, expected);
+      problem = problemOfPathOrUrl(paths[i], expected);
     }
     return problem;
   };
   option->check(CLI::Validator(problemOfAny, "PATH"));
+}
+
+void expectPathOrUrl(CLI::Option* option, const std::string& file) {
+  const std::string expected = "a directory or a regular " + file;
+  option->check(CLI::Validator(
+      [expected](const std::string& given) { return problemOfPathOrUrl(given, expected); },
+      "PATH"));
 }
 
 void expectFile(CLI::Option* option, const std::string& file) {

@@ -15,8 +15,12 @@ namespace steptape::tools {
 /// @param file The expected kind of file, such as "event file".
 void expectPath(CLI::Option* option, const std::string& file);
 
-/// Like expectPath(), but also accepts patterns of such paths; see path_pattern.h.
+/// Like expectPath(), but also accepts patterns of such paths (see path_pattern.h) and URLs of
+/// buckets.
 void expectPathOrPattern(CLI::Option* option, const std::string& file);
+
+/// Like expectPath(), but also accepts URLs of buckets.
+void expectPathOrUrl(CLI::Option* option, const std::string& file);
 
 /// Like expectPath(), without directories.
 void expectFile(CLI::Option* option, const std::string& file);

@@ -5,6 +5,8 @@
 #include <glob.h>
 #include <system_error>
 
+#include "storage/s3/bucket_url.h"
+
 namespace steptape::tools {
 namespace {
 
@@ -24,7 +26,7 @@ std::vector<std::string> replacePatterns(const std::vector<std::string>& paths) 
   std::vector<std::string> replaced;
   for (const std::string& path : paths) {
     std::error_code notThere;
-    if (std::filesystem::exists(path, notThere)) {
+    if (detail::storage::isBucketUrl(path) || std::filesystem::exists(path, notThere)) {
       replaced.push_back(path);
     } else {
       const std::vector<std::string> matching = pathsMatching(path);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "tools/steptape/runs/bucket_copies.h"
 #include "tools/steptape/runs/followed_logs.h"
 #include "tools/steptape/runs/rounded_scalars.h"
 
@@ -10,14 +11,14 @@ namespace steptape::tools {
 namespace {
 
 /// Appends the new points of a tag, at most the last `mostPoints`.
-void addPoints(const RunReader& run, const std::string& tag, const TagSeries& series,
+void addPoints(const std::string& run, const std::string& tag, const TagSeries& series,
                std::size_t mostPoints, std::vector<NewPoint>* points) {
   const ScalarColumns& scalars = series.scalars;
   const std::size_t size = scalars.size();
   for (std::size_t i = std::max(series.firstNewScalar, size - std::min(size, mostPoints)); i < size;
        ++i) {
-    points->push_back({scalars.wallTimes[i], &run.directory(), &tag, scalars.steps[i],
-                       scalars.values[i], mayBeRounded(series, scalars.values[i])});
+    points->push_back({scalars.wallTimes[i], &run, &tag, scalars.steps[i], scalars.values[i],
+                       mayBeRounded(series, scalars.values[i])});
   }
 }
 
@@ -28,6 +29,9 @@ PointFollower::PointFollower(const std::vector<std::string>& paths, NameFilter f
 
 RunNews PointFollower::update(std::size_t mostPoints) {
   RunNews news;
+  std::vector<Damage> missing;
+  updateBucketCopies(&missing);
+  addDamage(missing, &news);
   for (LogDir& log : logs_) {
     log.update();
     for (const auto& [name, run] : log.runs()) {
@@ -50,18 +54,19 @@ bool PointFollower::hasRuns() const {
 
 void PointFollower::addNews(const RunReader& run, std::size_t mostPoints, RunNews* news) {
   std::size_t& known = points_[&run];
+  const std::string& name = names_.try_emplace(&run, shownPathOf(run.directory())).first->second;
   std::size_t kept = 0;  // of the known ones
   std::size_t total = 0;
   for (const auto& [tag, series] : run.tags()) {
     kept += series.sizeBefore();
     total += series.size();
     if (filter_.tag.isFoundIn(tag)) {
-      addPoints(run, tag, series, mostPoints, &news->points);
+      addPoints(name, tag, series, mostPoints, &news->points);
     }
   }
   const std::vector<std::string>& replaced = run.replacedFiles();
   if (kept < known && replaced.empty()) {
-    news->restarted.push_back(run.directory());
+    news->restarted.push_back(name);
   }
   known = total;
   news->replaced.insert(news->replaced.end(), replaced.begin(), replaced.end());

@@ -19,7 +19,7 @@ namespace steptape::tools {
 /// A scalar of some run. The names are valid until the follower's next update().
 struct NewPoint {
   double wallTime;
-  const std::string* run;  ///< Directory of the run.
+  const std::string* run;  ///< Directory of the run, or its URL.
   const std::string* tag;
   std::int64_t step;
   double value;
@@ -59,6 +59,7 @@ class PointFollower {
 
   NameFilter filter_;
   std::vector<LogDir> logs_;
+  std::map<const RunReader*, std::string> names_;           // of runs, as they are shown
   std::map<const RunReader*, std::size_t> points_;          // of each run, at its last update
   std::set<std::pair<std::string, std::uint64_t>> damage_;  // already reported: path and offset
   std::set<std::string> rounded_;                           // as damage_: the names of tags

@@ -137,7 +137,7 @@ bool isComparable(const RunCell& cell) {
 RunCell RunColumn::cellOf(const RunOverview& run, double now) const {
   switch (kind) {
     case Kind::kRun:
-      return run.run->directory();
+      return run.name;
     case Kind::kState:
       return run.state == RunState::kUnknown ? RunCell() : std::string(runStateName(run.state));
     case Kind::kStep:

@@ -10,6 +10,7 @@
 #include "steptape/log/event_file_reader.h"
 
 #include "base/text.h"
+#include "tools/steptape/runs/bucket_copies.h"
 #include "tools/steptape/runs/trained_time.h"
 
 namespace steptape::tools {
@@ -116,6 +117,7 @@ std::optional<MetricValue> metricOf(const RunReader& run, const Metric& metric) 
 RunOverview overviewOf(const RunReader& run, const RunStates& states) {
   RunOverview overview;
   overview.run = &run;
+  overview.name = shownPathOf(run.directory());
   overview.step = lastStepOf(run);
   const std::vector<RunSession> sessions = run.sessions();
   overview.trained = trainedTime(sessions);

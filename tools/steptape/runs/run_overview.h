@@ -39,6 +39,7 @@ std::optional<MetricValue> metricOf(const RunReader& run, const Metric& metric);
 /// A row of a table of runs.
 struct RunOverview {
   const RunReader* run = nullptr;
+  std::string name;  ///< Its directory, or the URL of that in a bucket.
   RunState state = RunState::kUnknown;
   Hparams hparams;                   ///< Of its first session; empty if it logged none.
   std::optional<std::int64_t> step;  ///< The largest; nothing if there is no point.

@@ -13,6 +13,7 @@
 #include "steptape/log/event_file_reader.h"
 
 #include "base/text.h"
+#include "tools/steptape/runs/bucket_copies.h"
 #include "tools/steptape/runs/rounded_scalars.h"
 #include "tools/steptape/tables/value_text.h"
 
@@ -101,7 +102,7 @@ void addNotes(const std::string& tag, const TagSeries& series,
 
 FileSummary summaryOf(const RunReader& run, const std::string& path) {
   FileSummary file;
-  file.path = path;
+  file.path = shownPathOf(path);
   std::error_code error;
   const std::uintmax_t bytes = std::filesystem::file_size(path, error);
   file.bytes = error ? 0 : bytes;

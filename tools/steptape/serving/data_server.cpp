@@ -13,6 +13,7 @@
 
 #include "base/got_expected.h"
 #include "server/provider/data_provider.h"
+#include "tools/steptape/serving/bucket_follower.h"
 
 namespace steptape::tools {
 namespace {
@@ -20,6 +21,7 @@ namespace {
 using steptape::detail::server::DataProvider;
 using steptape::detail::server::GrpcServer;
 using steptape::detail::server::LogStore;
+using steptape::detail::server::LogStoreOptions;
 
 GrpcServer* servedNow = nullptr;
 
@@ -104,7 +106,9 @@ void runDataServer(const DataServerOptions& options,
   if (started) {
     started(server.port());
   }
-  LogStore store(options.store);
+  LogStoreOptions followed = options.store;
+  const BucketFollower buckets(&followed);
+  LogStore store(followed);
   DataProvider provider(&store, options.limits);
   server.run(&provider);
 }

@@ -13,12 +13,15 @@
 #include "steptape/base/status.h"
 #include "steptape/base/version.h"
 
+#include "storage/s3/bucket_url.h"
 #include "tools/steptape/exit_code.h"
 #include "tools/steptape/serving/data_server.h"
 #include "tools/steptape/terminal/terminal.h"
 
 namespace steptape::tools {
 namespace {
+
+using steptape::detail::storage::isBucketUrl;
 
 // @source tensorboard-data-server 0.7.2
 constexpr int kExitBadLogDirectory = 8;
@@ -127,9 +130,10 @@ int runDataServerProgram(int argc, const char* const* argv) {
   } catch (const Error& error) {
     return fail(flags, kExitUsage, error.what());
   }
-  if (flags.logdir.find("://") != std::string::npos) {
+  if (flags.logdir.find("://") != std::string::npos && !isBucketUrl(flags.logdir)) {
     return fail(flags, kExitBadLogDirectory,
-                "got the log directory " + flags.logdir + "; expected a path on this machine");
+                "got the log directory " + flags.logdir +
+                    "; expected a path on this machine, or s3://BUCKET/PREFIX");
   }
   try {
     runDataServer(options, {});

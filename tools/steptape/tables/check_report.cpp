@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <vector>
 
+#include "storage/s3/bucket_url.h"
 #include "tools/steptape/tables/human_text.h"
 #include "tools/steptape/tables/json_pieces.h"
 #include "tools/steptape/terminal/screen_text.h"
@@ -66,8 +67,10 @@ std::string summaryLine(const RunFiles& run, const CheckReport& report, const Te
       report.moreFindings == 0
           ? ""
           : fmt::format("; {} not listed", counted(report.moreFindings, "more finding"));
+  const bool isDirectory =
+      run.isWholeDirectory || steptape::detail::storage::isBucketUrl(run.directory);
   return fmt::format("{}: {}, {}, {}; fast data server: {}; Python loader: {}{}\n",
-                     shown(run.isWholeDirectory ? run.directory : run.files.front(), terminal),
+                     shown(isDirectory ? run.directory : run.files.front(), terminal),
                      counted(run.files.size(), "file"), counted(report.records, "record"),
                      humanBytes(report.bytes), verdictOf(report.fastServer),
                      verdictOf(report.pythonLoader), more);

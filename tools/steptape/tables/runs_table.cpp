@@ -82,7 +82,7 @@ std::string jsonOf(const RunOverview& run, const RunsColumns& columns, double no
   }
   const bool hasTime = run.lastTime > 0;
   return JsonObject()
-      .add("run", jsonString(run.run->directory()))
+      .add("run", jsonString(run.name))
       .add("state", run.state == RunState::kUnknown ? "null" : jsonString(runStateName(run.state)))
       .add("step", run.step ? jsonInteger(*run.step) : "null")
       .add("trained_seconds", jsonNumber(run.trained))
@@ -108,8 +108,8 @@ std::string runsText(const std::vector<RunOverview>& runs, const RunsColumns& co
                      const Terminal& terminal) {
   std::vector<TableColumn> table;
   std::vector<std::string> dispensable{"trained", "step", "last point"};
-  table.push_back(wordColumn("run", runs, terminal,
-                             [](const RunOverview& run) { return run.run->directory(); }));
+  table.push_back(
+      wordColumn("run", runs, terminal, [](const RunOverview& run) { return run.name; }));
   for (const auto* group : {&columns.hparams, &columns.metrics}) {
     for (const RunColumn& column : *group) {
       table.push_back(tableColumn(column, runs, now, terminal));
@@ -148,7 +148,7 @@ std::string runsCsv(const std::vector<RunOverview>& runs, const RunsColumns& col
   }
   csv += '\n';
   for (const RunOverview& run : runs) {
-    csv += csvField(run.run->directory()) + ',' + runStateName(run.state) + ',' +
+    csv += csvField(run.name) + ',' + runStateName(run.state) + ',' +
            (run.step ? fmt::to_string(*run.step) : "") + ',' + csvNumber(run.trained) + ',' +
            fmt::to_string(run.sessions) + ',' + (run.lastTime > 0 ? csvNumber(run.lastTime) : "");
     for (const auto* group : {&columns.hparams, &columns.metrics}) {
