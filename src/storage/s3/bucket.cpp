@@ -207,14 +207,17 @@ StorageResult Bucket::put(const std::string& path, const ObjectBody& body, const
   for (const auto& [name, value] : body.metadata) {
     request.headers[std::string(kMetadata) + name] = value;
   }
-  if (etag.empty()) {
-    request.headers["if-none-match"] = "*";
-  } else {
-    request.headers["if-match"] = '"' + etag + '"';
+  if (knowsConditions_) {
+    const bool isNew = etag.empty();
+    request.headers[isNew ? "if-none-match" : "if-match"] = isNew ? "*" : '"' + etag + '"';
   }
   request.body = &body;
   HttpResponse response;
   StorageResult result = send(request, &response);
+  if (knowsConditions_ && elementText(response.body, "Code") == "NotImplemented") {
+    knowsConditions_ = false;
+    return put(path, body, etag, newEtag);
+  }
   if (result.isDone()) {
     *newEtag = withoutQuotes(response.header("etag"));
   }
