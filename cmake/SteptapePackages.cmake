@@ -3,17 +3,20 @@
 # tools/package.sh configures, builds, packs and tests them.
 
 # steptape_add_package(<install component> <package> SECTION <section> SUMMARY <line> TEXT <line> ...
-#                      [DEPENDS <package> ...])
-# DEPENDS lists dependencies that dpkg-shlibdeps cannot see: a static archive names no library.
+#                      [DEPENDS <package> ...] [SUGGESTS <package> ...])
+# DEPENDS lists dependencies that dpkg-shlibdeps cannot see: a static archive names no library. SUGGESTS lists what is
+# loaded at run time by programs that ask for it.
 function(steptape_add_package component package)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "SECTION;SUMMARY" "TEXT;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "SECTION;SUMMARY" "TEXT;DEPENDS;SUGGESTS")
   string(TOUPPER ${component} name)
   list(JOIN arg_TEXT "\n" text)
   list(JOIN arg_DEPENDS ", " depends)
+  list(JOIN arg_SUGGESTS ", " suggests)
   set(CPACK_COMPONENTS_ALL ${CPACK_COMPONENTS_ALL} ${component} PARENT_SCOPE)
   set(CPACK_DEBIAN_${name}_PACKAGE_NAME ${package} PARENT_SCOPE)
   set(CPACK_DEBIAN_${name}_PACKAGE_SECTION ${arg_SECTION} PARENT_SCOPE)
   set(CPACK_DEBIAN_${name}_PACKAGE_DEPENDS "${depends}" PARENT_SCOPE)
+  set(CPACK_DEBIAN_${name}_PACKAGE_SUGGESTS "${suggests}" PARENT_SCOPE)
   set(CPACK_DEBIAN_${name}_DESCRIPTION "${arg_SUMMARY}\n${text}" PARENT_SCOPE)
 endfunction()
 
@@ -40,7 +43,8 @@ if(TARGET steptape)
       "Works on event files without TensorBoard, Python or a browser: shows what"
       "runs hold, draws curves in the terminal, follows a training, compares runs,"
       "exports JSON and CSV, names what TensorBoard would not show and why, repairs"
-      "damaged files, and shows where the time of a profile went.")
+      "damaged files, and shows where the time of a profile went."
+    SUGGESTS libcurl4)
 endif()
 
 steptape_same_minor(protobuf libprotobuf-dev ${Protobuf_VERSION})
@@ -48,14 +52,16 @@ steptape_add_package(steptape_Development libsteptape-dev
   SECTION libdevel
   SUMMARY "TensorBoard event files from C++ - core"
   TEXT ${library_text} "Headers and static libraries to write and read event files and to profile."
-  DEPENDS ${protobuf} zlib1g-dev)
+  DEPENDS ${protobuf} zlib1g-dev
+  SUGGESTS libcurl4)
 
 if(TARGET steptape_c)
   get_target_property(c_abi steptape_c SOVERSION)
   steptape_add_package(steptape_c_Runtime libsteptape-c${c_abi}
     SECTION libs
     SUMMARY "TensorBoard event files from C and Fortran - library"
-    TEXT ${library_text} "The shared library that programs in C and Fortran run with.")
+    TEXT ${library_text} "The shared library that programs in C and Fortran run with."
+    SUGGESTS libcurl4)
   steptape_add_package(steptape_c_Development libsteptape-c-dev
     SECTION libdevel
     SUMMARY "TensorBoard event files from C and Fortran - development"
