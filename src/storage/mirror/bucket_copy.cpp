@@ -16,6 +16,7 @@
 #include "base/got_expected.h"
 #include "base/mutex.h"
 #include "base/replacement_file.h"
+#include "base/text.h"
 #include "base/whole_file.h"
 #include "storage/mirror/file_bytes.h"
 #include "storage/mirror/local_files.h"
@@ -45,6 +46,12 @@ bool isSafe(const std::string& path) {
     }
     rest.remove_prefix(slash + 1);
   }
+}
+
+/// Whether a path has a name that begins with a dot. A mirror sends none, and those of a strange
+/// bucket may mean something to programs, such as ".git/hooks/post-commit".
+bool isHidden(std::string_view path) {
+  return base::startsWith(path, ".") || base::contains(path, "/.");
 }
 
 std::string_view nameOf(std::string_view path) {
@@ -167,6 +174,10 @@ BucketCopy::Update BucketCopy::update() {
                             "one that can be the name of a file; it is left out"));
       return;
     }
+    if (isHidden(object.path)) {
+      --update.objects;
+      return;
+    }
     Local& local = state.locals[object.path];
     if (local.etag.empty() || local.etag != object.etag) {
       changed.emplace_back(std::move(object), &local);
@@ -193,11 +204,8 @@ BucketCopy::Update BucketCopy::update() {
 
 /// Makes the file what the object is.
 Status BucketCopy::State::bring(Bucket& bucket, const ObjectInfo& object, Local* local) {
-  if (!local->isLooked) {
-    if (Status looked = look(options.directory + '/' + object.path, local); !looked.ok()) {
-      return looked;
-    }
-    local->isLooked = true;
+  if (Status looked = look(options.directory + '/' + object.path, local); !looked.ok()) {
+    return looked;
   }
   bool isOther = local->bytes > object.bytes;
   if (!isOther) {
@@ -209,19 +217,30 @@ Status BucketCopy::State::bring(Bucket& bucket, const ObjectInfo& object, Local*
   return local->isOurs ? replace(bucket, object, local) : differs(object);
 }
 
-/// Finds out what of a file is there already.
+/// Finds out what of a file is there already, unless it is as this copy has left it.
 Status BucketCopy::State::look(const std::string& path, Local* local) const {
   struct stat status {};
-  if (::lstat(path.c_str(), &status) != 0) {
+  const bool isThere = ::lstat(path.c_str(), &status) == 0;
+  const auto bytes = static_cast<std::uint64_t>(isThere ? status.st_size : 0);
+  if (local->isLooked && isThere && S_ISREG(status.st_mode) && bytes == local->bytes) {
+    return {};
+  }
+  *local = Local();
+  local->isLooked = true;
+  if (!isThere) {
     local->isRead = true;
     return base::createDirectoriesOf(path);
   }
   const base::FileDescriptor file = openToRead(path);
-  const auto bytes = static_cast<std::uint64_t>(status.st_size);
   const std::optional<base::Crc32c> crc =
       file.isOpen() ? checksumOf(file, bytes) : std::optional<base::Crc32c>();
   if (!crc) {
-    return ioError(path);
+    local->isLooked = false;
+    return S_ISREG(status.st_mode) ? ioError(path)
+                                   : Status(ErrorCode::kFailedPrecondition,
+                                            path + ": " +
+                                                base::gotExpected("a directory, a link or the like",
+                                                                  "a regular file, or none"));
   }
   local->bytes = bytes;
   local->crc = *crc;
@@ -261,6 +280,7 @@ Status BucketCopy::State::extend(Bucket& bucket, const ObjectInfo& object, Local
           *isOther = *isOther || !hasBytes(own, compared, known);
           compared += piece.size();
           note(piece.size());
+          local->isRead = local->isRead || known.size() < piece.size();
           return !*isOther && file.add(piece.substr(known.size()));
         },
         &head);
@@ -338,6 +358,13 @@ Status BucketCopy::State::replace(Bucket& bucket, const ObjectInfo& object, Loca
   }
   if (!result.isDone()) {
     return result.status;
+  }
+  const auto checksum = head.metadata.find(kChecksumName);
+  if (checksum != head.metadata.end() && checksum->second != read.crc.toString()) {
+    return {ErrorCode::kIoError,
+            url.urlOf(object.path) + ": " +
+                base::gotExpected("bytes with the checksum " + read.crc.toString(),
+                                  checksum->second + ", which its metadata says")};
   }
   if (Status finished = file.finish(); !finished.ok()) {
     return finished;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <exception>
 #include <functional>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -33,8 +34,13 @@ inline void inParallel(std::size_t threads, std::size_t items,
     }
   };
   std::vector<std::thread> others;
-  for (std::size_t thread = 1; thread < threads && thread < items; ++thread) {
-    others.emplace_back(run, thread);
+  others.reserve(threads);
+  try {
+    for (std::size_t thread = 1; thread < threads && thread < items; ++thread) {
+      others.emplace_back(run, thread);
+    }
+  } catch (const std::system_error&) {
+    // The machine gives no more threads: fewer do the work.
   }
   run(0);
   for (std::thread& other : others) {

@@ -324,7 +324,8 @@ bool Bucket::learnFrom(const HttpResponse& response, const std::string& code) {
     return true;
   }
   const std::optional<double> now = secondsOf(response.header("date"));
-  if (response.status == 403 && now) {
+  // 403 from S3, 400 from rclone's server (1.75.2).
+  if ((response.status == 403 || response.status == 400) && now) {
     const double offset = *now - clock_.wallSeconds();
     if (std::abs(offset - clockOffset_) > kClockTolerance) {
       clockOffset_ = offset;

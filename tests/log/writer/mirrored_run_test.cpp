@@ -52,6 +52,8 @@ class TrainingChild {
     EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
     pid_ = ::fork();
     if (pid_ == 0) {
+      constexpr unsigned kBound = 60;  // seconds
+      ::alarm(kBound);
       train();
       char ready = 0;
       static_cast<void>(!::write(ends[1], &ready, 1));

@@ -36,16 +36,18 @@ class BucketWithAnotherClock : public BucketTest {
  protected:
   BucketWithAnotherClock() {
     server_.store("exp/a", "bytes");
-    server_.setRule([](const LoopbackRequest& request) -> Answer {
+    server_.setRule([this](const LoopbackRequest& request) -> Answer {
       const std::string date = request.header("x-amz-date");
       if (date >= "20261129T121500Z" && date <= "20261129T122500Z") {
         return std::nullopt;
       }
-      LoopbackAnswer answer = MemoryBucket::error(403, "RequestTimeTooSkewed");
+      LoopbackAnswer answer = MemoryBucket::error(refusal_, "RequestTimeTooSkewed");
       answer.headers.push_back("Date: Sun, 29 Nov 2026 12:20:00 GMT");
       return answer;
     });
   }
+
+  std::atomic<int> refusal_{403};
 };
 
 TEST_F(BucketWithAnotherClock, IsAskedAgainByItsOwnTime) {
@@ -58,6 +60,12 @@ TEST_F(BucketWithAnotherClock, IsAskedAgainByItsOwnTime) {
   EXPECT_TRUE(list(&bucket).isDone());
   EXPECT_THAT(server_.requests(), SizeIs(3)) << "the difference is known";
   EXPECT_EQ(server_.server().requests().back().header("x-amz-date"), "20261129T122100Z");
+}
+
+TEST_F(BucketWithAnotherClock, MayHaveAnotherNumberForIt) {
+  refusal_ = 400;
+  Bucket bucket = this->bucket();
+  EXPECT_TRUE(list(&bucket).isDone());
 }
 
 TEST_F(BucketWithAnotherClock, IsAskedAgainForAHeadWhoseAnswerHasNoReason) {
