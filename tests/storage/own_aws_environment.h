@@ -58,7 +58,8 @@ class OwnAwsEnvironment {
  private:
   static bool isOurs(const std::string& name) {
     const std::string end = name.substr(name.find_last_of('_') + 1);
-    return name.compare(0, 4, "AWS_") == 0 || name == "HOME" || end == "proxy" || end == "PROXY";
+    return name.compare(0, 4, "AWS_") == 0 || name == "S3_ENDPOINT" || name == "HOME" ||
+           end == "proxy" || end == "PROXY";
   }
 
   void clear() {

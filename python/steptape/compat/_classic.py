@@ -21,10 +21,6 @@ def _place(log_dir: Optional[_arguments.Path]) -> tuple[Optional[_arguments.Path
     names = [name for name in url[len("s3://"):].split("/") if name]
     if not names or not {".", ".."}.isdisjoint(names):
         raise ValueError(f"SummaryWriter: log_dir: got {url!r}; expected s3://BUCKET/RUN")
-    endpoint = os.environ.get("S3_ENDPOINT")
-    if endpoint and not (os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")):
-        raise ValueError(f"SummaryWriter: S3_ENDPOINT: got {endpoint!r}, which AWS's tools do not read; expected "
-                         "AWS_ENDPOINT_URL_S3 with the same value")
     return os.path.join("runs", *names), url
 
 

@@ -56,6 +56,11 @@ void checkMirror(const WriterOptions& options) {
     return;
   }
   static_cast<void>(storage::parseBucketUrl(options.mirror, "SummaryWriter: mirror"));
+  constexpr std::chrono::hours kLongest{8766};
+  if (options.mirrorPeriod > kLongest || options.mirrorTimeout > kLongest) {
+    base::reject("more than a year", "mirrorPeriod and mirrorTimeout of at most a year",
+                 "SummaryWriter: mirror");
+  }
   if (options.mirrorPeriod.count() <= 0) {
     base::reject(std::to_string(options.mirrorPeriod.count()) + " ms", "more than 0",
                  "SummaryWriter: mirrorPeriod");
@@ -310,15 +315,30 @@ void RunClient::startMirror() {
   const std::weak_ptr<RunClient> self = weak_from_this();
   mirror.beforeTermination = [self] {
     if (const std::shared_ptr<RunClient> client = self.lock()) {
-      static_cast<void>(client->flush());
+      client->flushForMirror();
     }
   };
   mirror.onProblem = [self](const Status& problem) {
-    if (const std::shared_ptr<RunClient> client = self.lock()) {
+    const std::shared_ptr<RunClient> client = self.lock();
+    if (client != nullptr) {
       client->context().reporter().report(problem);
     }
+    return client != nullptr;
   };
   mirror_ = storage::DirectoryMirror::of(std::move(mirror));
+}
+
+/// Writes what is in memory, while SIGTERM waits: a disk that hangs may take half of the time.
+void RunClient::flushForMirror() {
+  try {
+    if (isActive()) {
+      static_cast<void>(Backend::instance().request(Backend::makeRequest(Backend::Request::kFlush),
+                                                    sharedRun(),
+                                                    context().options().mirrorTimeout / 2));
+    }
+  } catch (const std::bad_alloc&) {
+    // The black box has it.
+  }
 }
 
 Status RunClient::drainMirror() {

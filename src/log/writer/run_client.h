@@ -124,6 +124,7 @@ class RunClient : public std::enable_shared_from_this<RunClient> {
                        std::uint64_t wallTime);
   Status request(Backend::Request what);
   void startMirror();
+  void flushForMirror();
   Status drainMirror();
 
   Backend::Requests detachRequest_;  // made early: there may be no memory later

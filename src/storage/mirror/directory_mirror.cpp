@@ -62,13 +62,16 @@ struct Registry {
 struct DirectoryMirror::State {
   State(Options given, BucketUrl parsed)
       : options(std::move(given)),
-        bucket(std::move(parsed), AwsSettings::fromEnvironment(), bucketOptions()) {}
+        bucket(std::move(parsed), AwsSettings::fromEnvironment(), bucketOptions()) {
+    add(options);
+  }
 
+  void add(const Options& another);
   Time turn();
   void pass();
   void terminate();
   void leave();
-  bool takeLock(Time now, bool isLast);
+  bool mustSend(Time now, bool isLast);
   bool lookAtTarget(const std::vector<LocalFile>& files);
   void bringAll(const std::vector<LocalFile>& files);
   void countLate(const std::vector<LocalFile>& files);
@@ -85,7 +88,7 @@ struct DirectoryMirror::State {
     return made;
   }
 
-  const Options options;
+  const Options options;  // of the first; the functions of all are below
   std::atomic<bool> isEnding{false};
 
   // Of the thread.
@@ -111,7 +114,19 @@ struct DirectoryMirror::State {
   std::uint64_t drainsDone STEPTAPE_GUARDED_BY(mutex) = 0;
   Status drained STEPTAPE_GUARDED_BY(mutex);            // what the last pass lacked, and why
   bool isAbandoned STEPTAPE_GUARDED_BY(mutex) = false;  // no callback may be called
+  std::vector<std::function<void()>> beforeTermination STEPTAPE_GUARDED_BY(mutex);
+  std::vector<std::function<bool(const Status&)>> onProblem STEPTAPE_GUARDED_BY(mutex);
 };
+
+void DirectoryMirror::State::add(const Options& another) {
+  const base::MutexLock hold(mutex);
+  if (another.beforeTermination) {
+    beforeTermination.push_back(another.beforeTermination);
+  }
+  if (another.onProblem) {
+    onProblem.push_back(another.onProblem);
+  }
+}
 
 Time DirectoryMirror::State::turn() {
   const Time now = SteadyClock::now();
@@ -155,7 +170,7 @@ void DirectoryMirror::State::pass() {
   drainsTried = asked;
   failure = {};
   isRefused = false;
-  if (takeLock(SteadyClock::now(), isLast)) {
+  if (mustSend(SteadyClock::now(), isLast)) {
     const std::vector<LocalFile> files =
         localFilesIn(options.directory, [](const std::string& directory) {
           // A process that was killed leaves its file behind.
@@ -180,10 +195,10 @@ void DirectoryMirror::State::pass() {
   }
 }
 
-/// @param isLast Whether somebody waits for the files: another process, which had the lock, may
-///               have ended since.
-/// @return whether this process is the one that sends.
-bool DirectoryMirror::State::takeLock(Time now, bool isLast) {
+/// @param isLast Whether somebody waits for the files. They are sent even if another process has the
+///               lock: that one may be about to end, and to have looked at them for the last time.
+/// @return whether this process is to send.
+bool DirectoryMirror::State::mustSend(Time now, bool isLast) {
   if (lock == nullptr && (isLast || now >= nextLock)) {
     process::DirectoryLock::Result taken =
         process::DirectoryLock::acquire(options.directory, kLockSuffix);
@@ -194,12 +209,28 @@ bool DirectoryMirror::State::takeLock(Time now, bool isLast) {
                                         options.directory + ": " + taken.problem.message()});
       isRefused = true;
       failure = taken.problem;
+      return false;
+    }
+    if (lock == nullptr) {
+      const std::string url = readMark(options.directory).url;
+      if (!url.empty() && url != options.url) {
+        failure = {ErrorCode::kFailedPrecondition,
+                   "the mirror " + options.url + " sends nothing: " +
+                       base::gotExpected(
+                           taken.holder + ", which sends " + options.directory + " to " + url,
+                           "one mirror of a directory")};
+        isRefused = true;
+        report(failure);
+        return false;
+      }
     }
   }
-  if (lock != nullptr && !writer) {
-    writer.emplace(options.directory, takeMark(options.directory, options.url).mark, &bucket);
+  const bool mustSend = lock != nullptr || isLast;
+  if (mustSend && !writer) {
+    const std::string& url = lock != nullptr ? options.url : std::string();
+    writer.emplace(options.directory, takeMark(options.directory, url).mark, &bucket);
   }
-  return lock != nullptr;
+  return mustSend;
 }
 
 /// Finds event files of another run, which readers would show as one with this.
@@ -310,24 +341,32 @@ Status DirectoryMirror::State::late(const std::string& reason, ErrorCode code) c
 }
 
 void DirectoryMirror::State::report(const Status& problem) {
+  std::vector<std::function<bool(const Status&)>> listeners;
   {
     const base::MutexLock hold(mutex);
-    if (isAbandoned || !options.onProblem || !reported.insert(problem.message()).second) {
+    if (isAbandoned || !reported.insert(problem.message()).second) {
+      return;
+    }
+    listeners = onProblem;
+  }
+  for (const auto& listener : listeners) {
+    if (listener(problem)) {  // which may ask for stats()
       return;
     }
   }
-  options.onProblem(problem);  // which may ask for stats()
 }
 
 void DirectoryMirror::State::terminate() {
+  std::vector<std::function<void()>> writers;
   {
     const base::MutexLock hold(mutex);
     if (isAbandoned) {
       return;
     }
+    writers = beforeTermination;
   }
-  if (options.beforeTermination) {
-    options.beforeTermination();
+  for (const auto& write : writers) {
+    write();
   }
   do {
     try {
@@ -335,8 +374,9 @@ void DirectoryMirror::State::terminate() {
     } catch (const std::exception& error) {
       failure = {ErrorCode::kResourceExhausted, error.what()};
     }
-    if (!failure.ok() && !isRefused) {
-      std::this_thread::sleep_for(kFirstPause);
+    const Time next = SteadyClock::now() + kFirstPause;
+    while (!failure.ok() && !isRefused && !isStopped() && SteadyClock::now() < next) {
+      std::this_thread::sleep_for(kLook);
     }
   } while (!failure.ok() && !isRefused && !isStopped());
   if (!failure.ok()) {
@@ -365,6 +405,8 @@ std::shared_ptr<DirectoryMirror> DirectoryMirror::of(Options options) {
   if (mirror == nullptr || mirror->thread_.isOfParent()) {
     mirror = std::make_shared<DirectoryMirror>(std::move(options), std::move(url));
     known = mirror;
+  } else {
+    mirror->state_->add(options);
   }
   return mirror;
 }

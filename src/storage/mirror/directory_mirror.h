@@ -37,8 +37,8 @@ class STEPTAPE_EXPORT DirectoryMirror {
     bool continuesOther = false;
     /// Called on SIGTERM before the last files are sent, to write what is still in memory.
     std::function<void()> beforeTermination;
-    /// Gets each problem once, on a thread of this object.
-    std::function<void(const Status&)> onProblem;
+    /// Gets each problem once, on a thread of this object; false if nobody hears of it.
+    std::function<bool(const Status&)> onProblem;
   };
   struct Stats {
     std::uint64_t bytesSent = 0;  ///< With those that were sent again.
@@ -51,7 +51,8 @@ class STEPTAPE_EXPORT DirectoryMirror {
   /// @throws Error(kFailedPrecondition) with what to install, if there is no libcurl.
   static void checkLibrary();
 
-  /// Starts the thread. All of this process for one directory and URL are the same one.
+  /// Starts the thread. All of this process for one directory and URL are the same one, with the
+  /// times of the first and the functions of all.
   ///
   /// @throws Error(kInvalidArgument) if the URL is none of a bucket.
   static std::shared_ptr<DirectoryMirror> of(Options options);

@@ -88,7 +88,8 @@ AwsSettings AwsSettings::fromEnvironment() {
           firstOf({variable(name), variable("AWS_ENDPOINT_URL"), settingIn(services, setting),
                    settingIn(profile, "endpoint_url")}));
     };
-    settings.endpointUrl = endpoint("AWS_ENDPOINT_URL_S3", "s3.endpoint_url");
+    settings.endpointUrl = firstOf({endpoint("AWS_ENDPOINT_URL_S3", "s3.endpoint_url"),
+                                    withoutSlash(variable("S3_ENDPOINT"))});
     settings.stsEndpointUrl = endpoint("AWS_ENDPOINT_URL_STS", "sts.endpoint_url");
     const bool isChosen =
         !firstOf({variable("AWS_ENDPOINT_URL_S3"), variable("AWS_ENDPOINT_URL")}).empty();

@@ -19,7 +19,8 @@ struct AwsSettings {
   std::string region;               ///< AWS_REGION, AWS_DEFAULT_REGION, `region`; may be empty
   /// Without a slash at its end: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, `endpoint_url` of `s3` in
   /// the profile's `services`, `endpoint_url`. Empty: AWS itself, also if
-  /// AWS_IGNORE_CONFIGURED_ENDPOINT_URLS or `ignore_configured_endpoint_urls` is true.
+  /// AWS_IGNORE_CONFIGURED_ENDPOINT_URLS or `ignore_configured_endpoint_urls` is true. Without
+  /// any, S3_ENDPOINT, which TensorBoard and tensorboardX read.
   std::string endpointUrl;
   /// The `services` of the profile if they decide on the endpoint, but are not in the file:
   /// credentials will complain of them.

@@ -270,6 +270,24 @@ TEST_F(MirroredRun, IsSentByEachOfItsWritersWhenSigtermEndsThem) {
   EXPECT_THAT(server_.contents(), SizeIs(2));
 }
 
+TEST_F(MirroredRun, IsSentWithWhatEachWriterOfItsDirectoryHasWhenSigtermEndsThem) {
+  WriterOptions options = mirrored();
+  options.occupied = OccupiedRun::kShare;
+  std::vector<std::unique_ptr<SummaryWriter>> writers;
+  const TrainingChild child([&] {
+    for (const std::string suffix : {".train", ".test"}) {
+      options.filenameSuffix = suffix;
+      writers.push_back(std::make_unique<SummaryWriter>(dir_.string(), options));
+      EXPECT_TRUE(writers.back()->close().ok());
+      writers.back()->addScalar("loss", 0.5, 1);
+    }
+  });
+  child.terminate();
+  EXPECT_EQ(child.endedBy(), SIGTERM);
+  expectWhole();
+  EXPECT_THAT(server_.contents(), SizeIs(4)) << "each closed one file, and began another";
+}
+
 TEST_F(MirroredRun, EndsAtOnceAtTheSecondSigterm) {
   server_.setRule([](const LoopbackRequest&) { return LoopbackAnswer::hang(); });
   std::unique_ptr<SummaryWriter> writer;

@@ -73,6 +73,7 @@ class DirectoryMirrorTest : public MirrorTest {
     options.onProblem = [this](const Status& problem) {
       const std::lock_guard<std::mutex> lock(mutex_);
       problems_.push_back(problem.message());
+      return true;
     };
     return options;
   }
@@ -323,6 +324,7 @@ TEST_F(DirectoryMirrorTest, MayBeAskedForItsStateWhereItTellsAProblem) {
     if (const auto mirror = self.lock()) {
       late = mirror->stats().lateFiles;
     }
+    return true;
   };
   const auto mirror = DirectoryMirror::of(std::move(options));
   self = mirror;

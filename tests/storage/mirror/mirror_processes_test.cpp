@@ -16,16 +16,18 @@
 namespace steptape::detail::storage {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr std::chrono::minutes kPatience{10};
 
 class MirrorProcesses : public MirrorTest {
  protected:
-  std::shared_ptr<DirectoryMirror> start() const {
+  std::shared_ptr<DirectoryMirror> start(const std::string& url = "s3://runs/exp") const {
     DirectoryMirror::Options options;
     options.directory = directory();
-    options.url = "s3://runs/exp";
+    options.url = url;
     options.period = std::chrono::hours(1);
     return DirectoryMirror::of(options);
   }
@@ -35,7 +37,7 @@ class MirrorProcesses : public MirrorTest {
   }
 };
 
-TEST_F(MirrorProcesses, LeaveTheirDirectoryToTheFirst) {
+TEST_F(MirrorProcesses, LeaveTheirDirectoryToTheFirstUnlessTheyWaitForIt) {
   write("events", "first");
   std::shared_ptr<DirectoryMirror> ofChild;
   test::SayingChild first([&] {
@@ -45,13 +47,28 @@ TEST_F(MirrorProcesses, LeaveTheirDirectoryToTheFirst) {
   EXPECT_EQ(first.said(), "drained");
   EXPECT_EQ(objects(), files());
   append("events", ", second");
-  server_.forgetRequests();
   const auto mirror = start();
-  EXPECT_EQ(drain(mirror.get()), "drained") << "which is for the other to do";
-  EXPECT_THAT(server_.requests(), IsEmpty());
+  EXPECT_EQ(drain(mirror.get()), "drained");
+  EXPECT_EQ(objects(), files()) << "the other may have looked for the last time";
+  append("events", ", third");
   first.kill();
   EXPECT_EQ(drain(mirror.get()), "drained");
   EXPECT_EQ(objects(), files()) << "what the other has left";
+}
+
+TEST_F(MirrorProcesses, SendTheirDirectoryToOnePlace) {
+  write("events", "first");
+  std::shared_ptr<DirectoryMirror> ofChild;
+  test::SayingChild first([&] {
+    ofChild = start();
+    return drain(ofChild.get());
+  });
+  EXPECT_EQ(first.said(), "drained");
+  const auto mirror = start("s3://runs/other");
+  EXPECT_THAT(drain(mirror.get()),
+              AllOf(HasSubstr("the mirror s3://runs/other sends nothing: got process "),
+                    HasSubstr(", which sends " + directory() +
+                              " to s3://runs/exp; expected one mirror of a directory")));
 }
 
 TEST_F(MirrorProcesses, HaveNoneOfTheirParents) {

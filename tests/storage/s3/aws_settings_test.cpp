@@ -131,6 +131,13 @@ TEST_F(AwsSettingsTest, TakeTheEndpointOfS3BeforeThatOfAllServices) {
   EXPECT_EQ(read().endpointUrl, "");
 }
 
+TEST_F(AwsSettingsTest, TakeTheEndpointOfTensorBoardWhereThereIsNoOther) {
+  environment_.set("S3_ENDPOINT", "http://tensorboard/");
+  EXPECT_EQ(read().endpointUrl, "http://tensorboard");
+  environment_.set("AWS_ENDPOINT_URL", "http://all-e");
+  EXPECT_EQ(read().endpointUrl, "http://all-e");
+}
+
 TEST_F(AwsSettingsTest, TakeTheEndpointOfAProfileWithoutServices) {
   environment_.write(".aws/config", "[default]\nendpoint_url = http://all-c\n");
   EXPECT_EQ(read().endpointUrl, "http://all-c");
