@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "steptape/base/export.h"
 #include "steptape/base/status.h"
 
 namespace steptape::detail::storage {
@@ -33,7 +34,7 @@ struct HttpRequest {
   std::chrono::milliseconds stallTimeout{30'000};
 };
 
-struct HttpResponse {
+struct STEPTAPE_EXPORT HttpResponse {
   int status = 0;
   std::map<std::string, std::string> headers;  ///< By names in lower case.
   std::string body;                            ///< At most 16 MiB.
@@ -48,7 +49,7 @@ struct HttpResponse {
 /// @threads Not thread-safe: one thread at a time.
 /// @source  curl's ABI: a function and an option keep their meaning as long as the library is
 ///          libcurl.so.4.
-class HttpClient {
+class STEPTAPE_EXPORT HttpClient {
  public:
   struct Options {
     std::string certificates;  ///< A file of trusted certificates; empty: those of the system.

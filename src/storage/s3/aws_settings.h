@@ -3,13 +3,15 @@
 
 #include <string>
 
+#include "steptape/base/export.h"
+
 namespace steptape::detail::storage {
 
 /// What the environment and the profile files of AWS's tools say, for S3 and servers that speak its
 /// protocol. Variables have precedence over a profile's settings, and an empty one is as if unset.
 ///
 /// @source https://docs.aws.amazon.com/sdkref/latest/guide/settings-reference.html
-struct AwsSettings {
+struct STEPTAPE_EXPORT AwsSettings {
   std::string accessKeyId;          ///< AWS_ACCESS_KEY_ID
   std::string secretAccessKey;      ///< AWS_SECRET_ACCESS_KEY
   std::string sessionToken;         ///< AWS_SESSION_TOKEN, AWS_SECURITY_TOKEN

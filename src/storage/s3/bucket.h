@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "steptape/base/clock.h"
+#include "steptape/base/export.h"
 #include "steptape/base/status.h"
 
 #include "storage/http/http_client.h"
@@ -34,7 +35,7 @@ struct ObjectHead {
 };
 
 /// Bytes of an object, which are read twice: to sign them and to send them.
-struct ObjectBody {
+struct STEPTAPE_EXPORT ObjectBody {
   std::uint64_t bytes = 0;
   /// Reads up to `most` bytes at `offset`; 0 is a failure.
   std::function<std::size_t(std::uint64_t offset, char* out, std::size_t most)> read;
@@ -66,7 +67,7 @@ struct StorageResult {
 ///
 /// @threads Not thread-safe: one thread at a time.
 /// @source  https://docs.aws.amazon.com/AmazonS3/latest/API
-class Bucket {
+class STEPTAPE_EXPORT Bucket {
  public:
   struct Options {
     std::chrono::milliseconds connectTimeout{10'000};

@@ -9,7 +9,7 @@
 namespace steptape::detail::storage {
 
 /// Where objects are: "s3://BUCKET/PREFIX".
-struct BucketUrl {
+struct STEPTAPE_EXPORT BucketUrl {
   std::string bucket;
   std::string prefix;  ///< Without a slash at either end; empty: the whole bucket.
 

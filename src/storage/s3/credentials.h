@@ -5,6 +5,7 @@
 #include <string>
 
 #include "steptape/base/clock.h"
+#include "steptape/base/export.h"
 #include "steptape/base/status.h"
 
 #include "storage/http/http_client.h"
@@ -29,7 +30,7 @@ struct Credentials {
 ///
 /// @threads Not thread-safe: one thread at a time.
 /// @source  https://docs.aws.amazon.com/sdkref/latest/guide/standardized-credentials.html
-class CredentialSource {
+class STEPTAPE_EXPORT CredentialSource {
  public:
   /// @param http Outlives this object.
   CredentialSource(AwsSettings settings, HttpClient* http, const Clock& clock = Clock::system());
