@@ -231,6 +231,22 @@ class Moto(AnyServer):
             tensorboard.eventually(shown)
 
 
+class SecureRclone(BucketCase):
+    Server = bucket_servers.SecureRclone
+
+    def test_is_used_only_with_a_certificate_that_is_known(self):
+        stranger = self.writer()
+        stranger("write 10")
+        self.assertRegex(stranger("close"), "(?i)certificate")
+        friend = self.writer(self.directory / "friend", AWS_CA_BUNDLE=self.server.certificate)
+        friend("write 10")
+        self.assertEqual(friend("close"), "ok", friend.errors())
+        # The client of objects() would need the certificate too.
+        directory = pathlib.Path(self.server.directory) / self.id() / "friend"
+        self.assertEqual([path.read_bytes() for path in directory.iterdir()],
+                         [content for path, content in self.files().items() if path.startswith("friend/")])
+
+
 del AnyServer, BucketCase  # their tests are those of the servers
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ signature. Both are of PyPI.
         subprocess.run([program], env=os.environ | server.environment)
 """
 
+import datetime
+import ipaddress
 import os
 import re
 import subprocess
@@ -16,6 +18,11 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 from owned_process import OwnedProcess
 from patience import PATIENCE_SECONDS
@@ -41,7 +48,7 @@ class BucketServer(OwnedProcess):
     def _begin(self):
         """Waits until the server says where it listens: it chooses a free port itself."""
         deadline = time.monotonic() + PATIENCE_SECONDS
-        while not (found := re.search(rb"http://127\.0\.0\.1:[1-9][0-9]*", self._printed())):
+        while not (found := re.search(rb"https?://127\.0\.0\.1:[1-9][0-9]*", self._printed())):
             if self._process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"{self._process.args[0]} did not start: {self._printed().decode()}")
             time.sleep(0.01)
@@ -64,16 +71,50 @@ class BucketServer(OwnedProcess):
 class Rclone(BucketServer):
     """`rclone serve s3`, which keeps an object as a file of the folder `directory`."""
 
-    def __init__(self):
+    def __init__(self, *options):
         self._root = tempfile.TemporaryDirectory()
         self.directory = os.path.join(self._root.name, BUCKET)
         os.mkdir(self.directory)
         super().__init__([os.path.join(own_programs(), "rclone"), "serve", "s3", "--config", os.devnull, "--addr",
-                          "127.0.0.1:0", "--auth-key", f"{KEY},{SECRET}", self._root.name])
+                          "127.0.0.1:0", "--auth-key", f"{KEY},{SECRET}", *options, self._root.name])
 
     def _release(self):
         super()._release()
         self._root.cleanup()
+
+
+class SecureRclone(Rclone):
+    """The same by HTTPS, with a certificate of its own: the file `certificate`."""
+
+    def __init__(self):
+        self._identity = tempfile.TemporaryDirectory()
+        self.certificate, key = write_identity(self._identity.name)
+        super().__init__("--cert", self.certificate, "--key", key)
+
+    def _release(self):
+        super()._release()
+        self._identity.cleanup()
+
+
+def write_identity(directory):
+    """Writes a certificate of 127.0.0.1 and its key, and returns their paths."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    now = datetime.datetime.now(datetime.timezone.utc)
+    address = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+    certificate = (x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+                   .serial_number(1).not_valid_before(now - datetime.timedelta(days=1))
+                   .not_valid_after(now + datetime.timedelta(days=1)).add_extension(address, critical=False)
+                   .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+                   .sign(key, hashes.SHA256()))
+    paths = [os.path.join(directory, name) for name in ("certificate.pem", "key.pem")]
+    form = serialization.Encoding.PEM
+    texts = [certificate.public_bytes(form),
+             key.private_bytes(form, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())]
+    for path, text in zip(paths, texts):
+        with open(path, "wb") as file:
+            file.write(text)
+    return paths
 
 
 class Moto(BucketServer):

@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
   };
   try {
     steptape::SummaryWriter writer(argv[1], options);
-    std::cout << "ok" << std::endl;
+    std::cout << "ok\n" << std::flush;
     std::int64_t step = 0;
     for (std::string line; std::getline(std::cin, line);) {
       std::istringstream words(line);
@@ -60,13 +60,14 @@ int main(int argc, char** argv) {
       } else if (what == "stats") {
         const steptape::WriterStats stats = writer.stats();
         std::cout << "{\"written\": " << stats.bytesWritten << ", \"sent\": " << stats.mirrorBytes
-                  << ", \"late\": " << stats.mirrorLateFiles << "}" << std::endl;
+                  << ", \"late\": " << stats.mirrorLateFiles << "}\n"
+                  << std::flush;
         continue;
       }
-      std::cout << (status.ok() ? "ok" : status.message()) << std::endl;
+      std::cout << (status.ok() ? "ok" : status.message()) << '\n' << std::flush;
     }
   } catch (const steptape::Error& error) {
-    std::cout << error.what() << std::endl;
+    std::cout << error.what() << '\n' << std::flush;
     return 1;
   }
 }

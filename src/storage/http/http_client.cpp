@@ -54,6 +54,8 @@ constexpr long kGlobalDefault = 3;
 constexpr long kHttpAndHttps = 3;
 constexpr long kHttp11 = 2;
 constexpr int kCurlOk = 0;
+// A protocol or URL that is none, and certificates: their file, or that of the server.
+constexpr std::array<int, 6> kHopelessErrors{1, 3, 51, 58, 60, 77};
 constexpr int kSeekOk = 0;
 constexpr int kSeekFailed = 1;
 constexpr std::size_t kAbortRead = 0x10000000;
@@ -325,7 +327,10 @@ Status HttpClient::send(const HttpRequest& request, HttpResponse* response) {
   }
   const char* const reason =
       transfer.error[0] != '\0' ? transfer.error.data() : curl.errorText(result);
-  return {ErrorCode::kIoError, std::string(transfer.endedBy) + reason};
+  const bool isHopeless =
+      std::find(kHopelessErrors.begin(), kHopelessErrors.end(), result) != kHopelessErrors.end();
+  return {isHopeless ? ErrorCode::kFailedPrecondition : ErrorCode::kIoError,
+          std::string(transfer.endedBy) + reason};
 }
 
 }  // namespace steptape::detail::storage

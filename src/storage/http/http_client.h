@@ -71,7 +71,8 @@ class STEPTAPE_EXPORT HttpClient {
   /// Sends a request and waits for the answer, whatever its status.
   ///
   /// @return kIoError if there is no whole answer: no connection, a transfer that stalled or was
-  ///         stopped. kFailedPrecondition as load().
+  ///         stopped. kFailedPrecondition as load(), and for a URL that is none or a certificate
+  ///         that is not trusted.
   Status send(const HttpRequest& request, HttpResponse* response);
 
  private:

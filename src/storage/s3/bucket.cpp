@@ -28,6 +28,7 @@ constexpr std::string_view kMetadata = "x-amz-meta-";
 constexpr double kClockTolerance = 300;
 constexpr int kMostAttempts = 4;
 constexpr int kBeyondEnd = 416;
+constexpr int kNotImplemented = 501;
 
 std::string hashOf(const ObjectBody& body) {
   base::Sha256 hash;
@@ -93,7 +94,7 @@ ObjectHead headOf(const HttpResponse& response) {
 }
 
 bool mayPass(int status) {
-  return status == 408 || status == 429 || status >= 500;
+  return status == 408 || status == 429 || (status >= 500 && status != kNotImplemented);
 }
 
 }  // namespace
@@ -207,16 +208,17 @@ StorageResult Bucket::put(const std::string& path, const ObjectBody& body, const
   for (const auto& [name, value] : body.metadata) {
     request.headers[std::string(kMetadata) + name] = value;
   }
+  const std::string condition = etag.empty() ? "if-none-match" : "if-match";
   if (knowsConditions_) {
-    const bool isNew = etag.empty();
-    request.headers[isNew ? "if-none-match" : "if-match"] = isNew ? "*" : '"' + etag + '"';
+    request.headers[condition] = etag.empty() ? "*" : '"' + etag + '"';
   }
   request.body = &body;
   HttpResponse response;
   StorageResult result = send(request, &response);
-  if (knowsConditions_ && elementText(response.body, "Code") == "NotImplemented") {
-    knowsConditions_ = false;
-    return put(path, body, etag, newEtag);
+  if (knowsConditions_ && response.status == kNotImplemented) {
+    request.headers.erase(condition);
+    result = send(request, &response);
+    knowsConditions_ = !result.isDone();
   }
   if (result.isDone()) {
     *newEtag = withoutQuotes(response.header("etag"));

@@ -89,8 +89,8 @@ class STEPTAPE_EXPORT Bucket {
   /// Stores an object.
   ///
   /// @param etag Of the object that it replaces: kChanged if that is another one now. Empty: there
-  ///             must be none. Servers that ignore such conditions, or refuse to be asked for
-  ///             them, replace it: ask head() before.
+  ///             must be none. Servers that do not know such conditions replace it: ask head()
+  ///             before.
   /// @param newEtag Receives that of the new object.
   StorageResult put(const std::string& path, const ObjectBody& body, const std::string& etag,
                     std::string* newEtag);
@@ -120,7 +120,7 @@ class STEPTAPE_EXPORT Bucket {
   CredentialSource credentials_;
   std::string region_;
   double clockOffset_ = 0;       // of the server's clock, in seconds
-  bool knowsConditions_ = true;  // whether the server may be sent some with PUT
+  bool knowsConditions_ = true;  // the server, or ignores them
 };
 
 }  // namespace steptape::detail::storage

@@ -35,7 +35,7 @@ class MirrorTest : public ::testing::Test {
   std::map<std::string, std::string> files() const {
     std::map<std::string, std::string> files;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(directory())) {
-      const std::filesystem::path path = entry.path();
+      const std::filesystem::path& path = entry.path();
       if (entry.is_regular_file() && path.filename().string().front() != '.') {
         files[path.lexically_relative(directory()).string()] = test::contentOf(path.string());
       }

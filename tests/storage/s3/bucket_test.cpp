@@ -169,18 +169,6 @@ TEST_F(BucketTest, ReplacesOnlyTheObjectThatItKnows) {
   EXPECT_THAT(server_.contents(), IsEmpty());
 }
 
-TEST_F(BucketTest, StoresWithoutConditionsWhereTheServerRefusesToBeAskedForThem) {
-  server_.setRule([](const LoopbackRequest& request) -> std::optional<LoopbackAnswer> {
-    const bool isAsked = !request.header("if-none-match").empty();
-    return isAsked ? std::optional(MemoryBucket::error(501, "NotImplemented")) : std::nullopt;
-  });
-  Bucket bucket = this->bucket();
-  EXPECT_TRUE(put(&bucket, "a", "first").isDone());
-  EXPECT_TRUE(put(&bucket, "b", "second").isDone());
-  EXPECT_EQ(server_.contents().at("exp/a"), "first");
-  EXPECT_THAT(server_.requests(), ElementsAre("PUT exp/a", "PUT exp/a", "PUT exp/b"));
-}
-
 TEST_F(BucketTest, TellsAnObjectThatIsMissing) {
   Bucket bucket = this->bucket();
   EXPECT_EQ(bucket.head("a", &head_).outcome, Outcome::kMissing);

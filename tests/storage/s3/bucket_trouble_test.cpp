@@ -189,6 +189,21 @@ TEST_F(BucketTest, TellsWhatMayPassFromWhatWillNot) {
   EXPECT_THAT(server_.requests(), SizeIs(7)) << "none is sent again here";
 }
 
+TEST_F(BucketTest, StoresWithoutConditionsWhereTheyAreNotImplemented) {
+  server_.setRule([](const LoopbackRequest& request) -> Answer {
+    return request.headers.count("if-none-match") + request.headers.count("if-match") > 0
+               ? Answer(MemoryBucket::error(501, "NotImplemented"))
+               : std::nullopt;
+  });
+  Bucket bucket = this->bucket();
+  EXPECT_TRUE(put(&bucket, "a", "first").isDone());
+  EXPECT_TRUE(put(&bucket, "a", "second", etag_).isDone());
+  EXPECT_EQ(server_.contents().at("exp/a"), "second");
+  EXPECT_THAT(server_.requests(), SizeIs(3)) << "it is known then";
+  server_.setRule([](const LoopbackRequest&) { return MemoryBucket::error(501, "Never"); });
+  EXPECT_EQ(put(&bucket, "a", "third").outcome, Outcome::kRefused);
+}
+
 TEST_F(BucketTest, FailsWhereNobodyListens) {
   {
     const LoopbackServer gone([](const LoopbackRequest&) { return LoopbackAnswer(); });
@@ -198,6 +213,15 @@ TEST_F(BucketTest, FailsWhereNobodyListens) {
   const StorageResult result = list(&bucket);
   EXPECT_EQ(result.outcome, Outcome::kFailed);
   EXPECT_THAT(result.status.message(), AllOf(StartsWith("s3://runs/exp: "), HasSubstr("onnect")));
+}
+
+TEST_F(BucketTest, RefusesAnEndpointThatIsNone) {
+  for (const char* const url : {"ftp://127.0.0.1", "http://127.0.0.1:x", "http://[::1"}) {
+    settings_.endpointUrl = url;
+    Bucket bucket = this->bucket();
+    const StorageResult result = list(&bucket);
+    EXPECT_EQ(result.outcome, Outcome::kRefused) << url << ": " << result.status.message();
+  }
 }
 
 TEST_F(BucketTest, GivesUpAConnectionThatHangsInTheMiddleOfABody) {
