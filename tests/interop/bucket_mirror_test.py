@@ -159,9 +159,11 @@ class AnyServer(BucketCase):
         for job in jobs:
             job.mkdir()
             (job / "notes.txt").write_text(f"of {job.name}")
-        first, second = (self.writer(job, self.place_of("one")) for job in jobs)
-        for writer in (first, second):
-            writer("write 10")
+        first = self.writer(jobs[0], self.place_of("one"))
+        first("write 10")
+        self.eventually(lambda: len(self.objects()) == 2)
+        second = self.writer(jobs[1], self.place_of("one"))
+        second("write 10")
         self.assertEqual(first("close"), "ok")
         closed = second("close")
         self.assertIn("lacks 1 file with 6 bytes", closed)
