@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <string_view>
+#include <sys/stat.h>
 #include <system_error>
 #include <utility>
 
@@ -77,9 +78,14 @@ ObjectWriter::Result ObjectWriter::tryToBring(const LocalFile& file,
   };
   const std::string checksum = checksumText(source, file.bytes);
   if (checksum.empty()) {
-    return {Outcome::kGone,
+    struct stat now {};
+    const bool isShorter =
+        ::fstat(source.number(), &now) == 0 && static_cast<std::uint64_t>(now.st_size) < file.bytes;
+    return {isShorter ? Outcome::kGone : Outcome::kUnreadable,
             0,
-            {ErrorCode::kIoError, directory_ + '/' + file.path + " became shorter meanwhile"}};
+            {ErrorCode::kIoError,
+             directory_ + '/' + file.path +
+                 (isShorter ? " became shorter meanwhile" : " cannot be read to its end")}};
   }
   body.metadata[kChecksumName] = checksum;
   if (!mark_.empty()) {
