@@ -8,6 +8,7 @@
 #include <cstring>
 #include <ctime>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -135,6 +136,10 @@ std::string Bucket::endpoint() const {
   return endpointOfRegion(region_);
 }
 
+std::string Bucket::urlOfKey(const std::string& key) const {
+  return "s3://" + url_.bucket + (key.empty() ? "" : '/' + key);
+}
+
 StorageResult Bucket::list(const std::function<void(ObjectInfo)>& onObject) {
   Request request{"GET", ""};
   request.query = {{"list-type", "2"}, {"encoding-type", "url"}};
@@ -142,11 +147,15 @@ StorageResult Bucket::list(const std::function<void(ObjectInfo)>& onObject) {
   if (!start.empty()) {
     request.query["prefix"] = start;
   }
+  std::set<std::string> tokens;  // of the parts so far
   while (true) {
     HttpResponse response;
     StorageResult result = send(request, &response);
     if (!result.isDone()) {
       return result;
+    }
+    if (std::optional<StorageResult> other = otherThanList(response)) {
+      return std::move(*other);
     }
     const bool isEncoded = elementText(response.body, "EncodingType") == "url";
     std::string_view rest = response.body;
@@ -166,16 +175,33 @@ StorageResult Bucket::list(const std::function<void(ObjectInfo)>& onObject) {
       return {};
     }
     const std::string next = elementText(response.body, "NextContinuationToken");
-    std::string& last = request.query["continuation-token"];
-    if (next.empty() || next == last) {
+    if (next.empty() || !tokens.insert(next).second) {
       return {Outcome::kRefused,
               {ErrorCode::kIoError, url_.urlOf("") + ": " +
                                         base::gotExpected("a part of a list from " + endpoint() +
                                                               " without a mark of the next one",
                                                           "a server that knows list-type=2")}};
     }
-    last = next;
+    request.query["continuation-token"] = next;
   }
+}
+
+/// @return what is wrong with a success that has no list; nothing if it has one.
+std::optional<StorageResult> Bucket::otherThanList(const HttpResponse& response) const {
+  std::string_view rest = response.body;
+  if (nextElement(&rest, "Code")) {
+    return resultOf({"GET", ""}, response);  // an error, behind a head that was sent too early
+  }
+  if (base::contains(response.body, "</ListBucketResult>")) {
+    return std::nullopt;
+  }
+  const bool isCut = base::contains(response.body, "<ListBucketResult");
+  const std::string got = isCut ? "the beginning of a list" : "an answer without a list of objects";
+  return StorageResult{isCut ? Outcome::kFailed : Outcome::kRefused,
+                       {ErrorCode::kIoError,
+                        url_.urlOf("") + ": " +
+                            base::gotExpected(got + " from " + endpoint(),
+                                              isCut ? "all of it" : "a server that speaks S3")}};
 }
 
 StorageResult Bucket::head(const std::string& path, ObjectHead* head) {
@@ -237,13 +263,26 @@ StorageResult Bucket::get(const std::string& path, std::uint64_t offset, const s
   }
   HttpResponse response;
   bool isOther = false;
+  const auto isAnotherObject = [&] {
+    const std::string read = withoutQuotes(response.header("etag"));
+    return !etag.empty() && !read.empty() && read != etag;
+  };
   request.sink = [&](std::string_view piece) {
+    if (response.header("etag").empty() || isAnotherObject()) {
+      return false;
+    }
     // Not the status: rclone's server says 200 for a range (1.75.2).
     const std::string start = "bytes " + std::to_string(offset) + '-';
     isOther = offset > 0 && !base::startsWith(response.header("content-range"), start);
     return !isOther && sink(piece);
   };
   StorageResult result = send(request, &response);
+  if (response.status < 300 && isAnotherObject()) {
+    return {Outcome::kChanged,
+            {ErrorCode::kIoError,
+             url_.urlOf(path) + ": " +
+                 base::gotExpected("another object from " + endpoint(), "that of the list")}};
+  }
   if (isOther) {
     return {Outcome::kRefused,
             {ErrorCode::kIoError, url_.urlOf(path) + ": " +
@@ -259,12 +298,19 @@ StorageResult Bucket::get(const std::string& path, std::uint64_t offset, const s
 StorageResult Bucket::send(const Request& request, HttpResponse* response) {
   for (int attempt = 1;; ++attempt) {
     Status sent = sendOnce(request, response);
+    const bool isFine = response->status >= 200 && response->status < 300;
+    if (isFine && !request.key.empty() && response->header("etag").empty()) {
+      return {Outcome::kFailed,
+              {ErrorCode::kIoError,
+               request.method + ' ' + urlOfKey(request.key) + ": " +
+                   base::gotExpected("a success without an ETag from " + endpoint(),
+                                     "an answer of S3, not of a proxy or another server")}};
+    }
     if (!sent.ok()) {
       const Outcome outcome =
           sent.code() == ErrorCode::kIoError ? Outcome::kFailed : Outcome::kRefused;
       return {outcome, {sent.code(), url_.urlOf("") + ": " + sent.message()}};
     }
-    const bool isFine = response->status >= 200 && response->status < 300;
     if (isFine || attempt == kMostAttempts ||
         !learnFrom(*response, elementText(response->body, "Code"))) {
       return isFine ? StorageResult() : resultOf(request, *response);
@@ -347,8 +393,7 @@ StorageResult Bucket::resultOf(const Request& request, const HttpResponse& respo
   std::string got = std::to_string(response.status);
   got += code.empty() ? "" : ' ' + code;
   got += said.empty() ? "" : " (" + base::replaceInvalidUtf8(said) + ')';
-  const std::string what =
-      request.method + " s3://" + url_.bucket + (request.key.empty() ? "" : '/' + request.key);
+  const std::string what = request.method + ' ' + urlOfKey(request.key);
   const std::string server = settings_.endpointUrl.empty() ? "region " + region_ : endpoint();
   const Status status(ErrorCode::kIoError,
                       what + ": " + base::gotExpected(got + " from " + server, "success"));
@@ -359,7 +404,8 @@ StorageResult Bucket::resultOf(const Request& request, const HttpResponse& respo
   if (response.status == 404 && isOfObject && (code == "NoSuchKey" || request.method != "PUT")) {
     return {Outcome::kMissing, status};
   }
-  return {mayPass(response.status) ? Outcome::kFailed : Outcome::kRefused, status};
+  const bool isLate = response.status < 300;  // an error behind the head of a success
+  return {isLate || mayPass(response.status) ? Outcome::kFailed : Outcome::kRefused, status};
 }
 
 }  // namespace steptape::detail::storage

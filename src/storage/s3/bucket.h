@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -63,7 +64,8 @@ struct StorageResult {
 /// The objects of one bucket below a prefix, on AWS S3 or a server that speaks its protocol.
 ///
 /// A request is sent again by itself only where the first answer tells how: another region, a clock
-/// that is off, keys that have ended.
+/// that is off, keys that have ended. A success without what S3 says with it, such as the page of a
+/// proxy at which somebody should log in, is a failure.
 ///
 /// @threads Not thread-safe: one thread at a time.
 /// @source  https://docs.aws.amazon.com/AmazonS3/latest/API
@@ -110,7 +112,9 @@ class STEPTAPE_EXPORT Bucket {
   Status sendOnce(const Request& request, HttpResponse* response);
   bool learnFrom(const HttpResponse& response, const std::string& code);
   StorageResult resultOf(const Request& request, const HttpResponse& response) const;
+  std::optional<StorageResult> otherThanList(const HttpResponse& response) const;
   std::string endpoint() const;
+  std::string urlOfKey(const std::string& key) const;
 
   const BucketUrl url_;
   const AwsSettings settings_;

@@ -114,6 +114,19 @@ TEST_F(BucketTest, RefusesAListWhoseEndTheServerDoesNotReach) {
   }
 }
 
+TEST_F(BucketTest, RefusesAListWhosePartsGoRoundInACircle) {
+  int part = 0;
+  server_.setRule([&part](const LoopbackRequest&) {
+    LoopbackAnswer answer;
+    answer.body = "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>" +
+                  std::to_string(part++ % 3) + "</NextContinuationToken></ListBucketResult>";
+    return answer;
+  });
+  Bucket bucket = this->bucket();
+  EXPECT_EQ(list(&bucket).outcome, Outcome::kRefused);
+  EXPECT_EQ(server_.requests().size(), 4U);
+}
+
 TEST_F(BucketTest, StoresAndReadsMetadata) {
   Bucket bucket = this->bucket();
   ObjectBody body = ObjectBody::of("bytes");
@@ -211,6 +224,7 @@ TEST_F(BucketTest, RefusesTheWholeObjectInPlaceOfARange) {
   Bucket bucket = this->bucket();
   server_.setRule([](const LoopbackRequest&) {
     LoopbackAnswer answer;
+    answer.headers = {"ETag: \"any\""};
     answer.body = "0123456789";
     return answer;
   });

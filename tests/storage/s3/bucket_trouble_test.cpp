@@ -204,6 +204,58 @@ TEST_F(BucketTest, StoresWithoutConditionsWhereTheyAreNotImplemented) {
   EXPECT_EQ(put(&bucket, "a", "third").outcome, Outcome::kRefused);
 }
 
+TEST_F(BucketTest, TakesNoOtherAnswerForAList) {
+  Bucket bucket = this->bucket();
+  const auto listOf = [&](const std::string& body) {
+    server_.setRule([&](const LoopbackRequest&) -> Answer {
+      LoopbackAnswer answer;
+      answer.body = body;
+      return answer;
+    });
+    return list(&bucket);
+  };
+  const StorageResult page = listOf("<html><body>Please log in</body></html>");
+  EXPECT_EQ(page.outcome, Outcome::kRefused);
+  EXPECT_THAT(page.status.message(),
+              AllOf(StartsWith("s3://runs/exp: got an answer without a list of objects from http"),
+                    HasSubstr("expected a server that speaks S3")));
+  EXPECT_EQ(listOf("").outcome, Outcome::kRefused);
+  EXPECT_EQ(listOf("<ListBucketResult><Contents><Key>exp/a</Key>").outcome, Outcome::kFailed);
+  const StorageResult error = listOf("<Error><Code>InternalError</Code></Error>");
+  EXPECT_EQ(error.outcome, Outcome::kFailed);
+  EXPECT_THAT(error.status.message(), HasSubstr("got 200 InternalError"));
+  EXPECT_TRUE(listOf("<ListBucketResult></ListBucketResult>").isDone());
+}
+
+TEST_F(BucketTest, TakesASuccessForOneOnlyWithAnETag) {
+  Bucket bucket = this->bucket();
+  server_.setRule([&](const LoopbackRequest&) -> Answer {
+    LoopbackAnswer answer;
+    answer.body = "<html><body>Please log in</body></html>";
+    return answer;
+  });
+  EXPECT_EQ(get(&bucket, "a").outcome, Outcome::kFailed);
+  EXPECT_EQ(read_, "") << "that is no object";
+  EXPECT_EQ(bucket.head("a", &head_).outcome, Outcome::kFailed);
+  const StorageResult result = put(&bucket, "a", "bytes");
+  EXPECT_EQ(result.outcome, Outcome::kFailed);
+  EXPECT_THAT(result.status.message(),
+              StartsWith("PUT s3://runs/exp/a: got a success without an ETag from http"));
+}
+
+TEST_F(BucketTest, ReadsNoOtherObjectOfAServerThatIgnoresConditions) {
+  MemoryBucket::Manner manner;
+  manner.knowsConditions = false;
+  server_.behave(manner);
+  server_.store("exp/a", "bytes");
+  Bucket bucket = this->bucket();
+  EXPECT_EQ(get(&bucket, "a", 0, "another").outcome, Outcome::kChanged);
+  EXPECT_EQ(get(&bucket, "a", 2, "another").outcome, Outcome::kChanged);
+  EXPECT_EQ(read_, "");
+  server_.store("exp/a", "");
+  EXPECT_EQ(get(&bucket, "a", 0, "another").outcome, Outcome::kChanged);
+}
+
 TEST_F(BucketTest, FailsWhereNobodyListens) {
   {
     const LoopbackServer gone([](const LoopbackRequest&) { return LoopbackAnswer(); });
