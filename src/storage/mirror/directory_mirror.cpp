@@ -103,6 +103,7 @@ struct DirectoryMirror::State {
   Status failure;          // of the last pass; ok if all is there
   bool isRefused = false;
   std::uint64_t drainsTried = 0;
+  std::set<std::string> failed;  // files
   std::set<std::string> reported;
 
   // Of all threads.
@@ -269,11 +270,16 @@ bool DirectoryMirror::State::lookAtTarget(const std::vector<LocalFile>& files) {
 void DirectoryMirror::State::bringAll(const std::vector<LocalFile>& files) {
   constexpr int kMostRefused = 3;  // then it is not for this file
   int refused = 0;
-  for (const LocalFile& file : files) {
+  for (const LocalFile* const file : withLast(files, failed)) {
     if (isStopped() || refused == kMostRefused) {
       return;
     }
-    const ObjectWriter::Result result = writer->bring(file);
+    const ObjectWriter::Result result = writer->bring(*file);
+    if (result.status.ok()) {
+      failed.erase(file->path);
+    } else {
+      failed.insert(file->path);
+    }
     {
       const base::MutexLock hold(mutex);
       stats.bytesSent += result.bytesSent;

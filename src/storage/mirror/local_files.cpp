@@ -57,4 +57,17 @@ std::vector<LocalFile> localFilesIn(
   return files;
 }
 
+std::vector<const LocalFile*> withLast(const std::vector<LocalFile>& files,
+                                       const std::set<std::string>& last) {
+  std::vector<const LocalFile*> ordered;
+  for (const bool isLast : {false, true}) {
+    for (const LocalFile& file : files) {
+      if ((last.count(file.path) > 0) == isLast) {
+        ordered.push_back(&file);
+      }
+    }
+  }
+  return ordered;
+}
+
 }  // namespace steptape::detail::storage

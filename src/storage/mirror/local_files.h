@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,5 +31,9 @@ STEPTAPE_EXPORT bool isMirrored(std::string_view name);
 STEPTAPE_EXPORT std::vector<LocalFile> localFilesIn(
     const std::string& directory,
     const std::function<bool(const std::string& path)>& entersDirectory = {});
+
+/// Returns the files in the same order, but those of the paths `last` behind all others.
+std::vector<const LocalFile*> withLast(const std::vector<LocalFile>& files,
+                                       const std::set<std::string>& last);
 
 }  // namespace steptape::detail::storage

@@ -275,6 +275,26 @@ TEST_F(DirectoryMirrorTest, SendsTheOthersIfSomeAreRefused) {
   expectDrained(mirror.get());
 }
 
+TEST_F(DirectoryMirrorTest, SendsTheOthersBeforeItTriesAgainWhatFailed) {
+  for (char c = 'a'; c <= 'e'; ++c) {
+    write(std::string(1, c), "ours");
+  }
+  for (const auto& [status, firstThatIsTaken] : {std::pair{503, "b"}, std::pair{403, "e"}}) {
+    server_.setRule([status = status, end = std::string(firstThatIsTaken)](
+                        const LoopbackRequest& request) -> Answer {
+      return request.path() < "/runs/exp/" + end && request.path() > "/runs/exp/"
+                 ? Answer(MemoryBucket::error(status, "Trouble"))
+                 : std::nullopt;
+    });
+    const auto mirror = start(std::chrono::milliseconds(1));
+    while (objects().count("e") == 0) {
+      std::this_thread::yield();
+    }
+    EXPECT_EQ(objects().count("a"), 0U);
+    server_.remove("exp/e");
+  }
+}
+
 TEST_F(DirectoryMirrorTest, SendsTheOthersIfFilesCannotBeRead) {
   for (const char* const name : {"a", "b", "c", "d", "e"}) {
     write(name, "ours");
