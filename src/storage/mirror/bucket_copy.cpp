@@ -29,6 +29,8 @@ namespace steptape::detail::storage {
 namespace {
 
 constexpr std::size_t kThreads = 8;
+// Of what is kept in memory until it is known to continue a file.
+constexpr std::uint64_t kMostKept = std::uint64_t{8} << 20;
 
 /// Whether the path below a prefix is one below a directory: keys may be anything, "../x" too.
 bool isSafe(const std::string& path) {
@@ -263,7 +265,10 @@ Status BucketCopy::State::extend(Bucket& bucket, const ObjectInfo& object, Local
   const bool hasAll = local->bytes == object.bytes;
   StorageResult result =
       hasAll || !local->isOurs ? bucket.head(object.path, &head) : StorageResult();
-  const bool mustCompare = !local->isOurs && head.metadata.count(kChecksumName) == 0;
+  const bool mustCompare =
+      !local->isOurs && (head.metadata.count(kChecksumName) == 0 ||
+                         object.bytes - std::min(local->bytes, object.bytes) > kMostKept);
+  std::string kept;  // of an object of which the file may not be the start
   if (result.isDone() && hasAll && local->isOurs && local->bytes > 0 &&
       head.metadata.count(kChecksumName) == 0) {
     *isOther = true;  // as long as before, but another one
@@ -293,9 +298,22 @@ Status BucketCopy::State::extend(Bucket& bucket, const ObjectInfo& object, Local
         [&](std::string_view piece) {
           note(piece.size());
           local->isRead = true;
-          return file.add(piece);
+          if (local->isOurs) {
+            return file.add(piece);
+          }
+          kept += piece;
+          return kept.size() <= kMostKept;
         },
         &head);
+    if (result.isDone() && !kept.empty()) {
+      const auto checksum = head.metadata.find(kChecksumName);
+      *isOther = checksum == head.metadata.end() ||
+                 checksum->second != base::extend(local->crc, kept).toString();
+      if (*isOther) {
+        return {};
+      }
+      file.add(kept);
+    }
   }
   if (file.error() != 0) {
     file.cutBack();
