@@ -60,6 +60,7 @@ constexpr int kSeekOk = 0;
 constexpr int kSeekFailed = 1;
 constexpr std::size_t kAbortRead = 0x10000000;
 constexpr std::size_t kErrorBytes = 256;
+constexpr std::int64_t kLeastMove = 1024;
 constexpr std::size_t kMostBodyBytes = std::size_t{16} << 20;
 
 }  // namespace
@@ -143,7 +144,7 @@ struct HttpClient::Transfer {
   HttpResponse* response;
   const std::function<bool()>& stop;
   std::uint64_t sent = 0;
-  std::int64_t moved = 0;  // bytes in both directions when last asked
+  std::int64_t moved = 0;  // bytes in both directions at `lastMove`
   std::chrono::steady_clock::time_point lastMove = std::chrono::steady_clock::now();
   const char* endedBy = "";
   void* headers = nullptr;
@@ -226,7 +227,7 @@ struct HttpClient::Transfer {
                       std::int64_t sent) {
     auto& transfer = *static_cast<Transfer*>(self);
     const auto now = std::chrono::steady_clock::now();
-    if (transfer.moved != received + sent) {
+    if (received + sent - transfer.moved >= kLeastMove) {
       transfer.moved = received + sent;
       transfer.lastMove = now;
     }

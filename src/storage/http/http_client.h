@@ -30,7 +30,7 @@ struct HttpRequest {
   std::function<bool(std::string_view piece)> sink;
   bool usesProxy = true;  ///< False for servers of the machine itself.
   std::chrono::milliseconds connectTimeout{10'000};
-  /// A transfer that moves no byte for so long is given up, up to a second later.
+  /// A transfer that moves less than 1 KiB in so long is given up, up to a second later.
   std::chrono::milliseconds stallTimeout{30'000};
 };
 

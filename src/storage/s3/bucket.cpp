@@ -31,13 +31,15 @@ constexpr int kMostAttempts = 4;
 constexpr int kBeyondEnd = 416;
 constexpr int kNotImplemented = 501;
 
-std::string hashOf(const ObjectBody& body) {
+/// @return empty if it cannot be read, or is stopped.
+std::string hashOf(const ObjectBody& body, const std::function<bool()>& stop) {
   base::Sha256 hash;
   std::vector<char> block(std::size_t{64} << 10);
   for (std::uint64_t done = 0; done < body.bytes;) {
     const auto most =
         static_cast<std::size_t>(std::min<std::uint64_t>(body.bytes - done, block.size()));
-    const std::size_t read = body.read(done, block.data(), most);
+    const bool isStopped = stop && stop();
+    const std::size_t read = isStopped ? 0 : body.read(done, block.data(), most);
     if (read == 0) {
       return {};
     }
@@ -334,8 +336,8 @@ Status Bucket::sendOnce(const Request& request, HttpResponse* response) {
   path += '/' + uriEncoded(request.key, /*keepsSlash=*/true);
 
   SignedParts toSign{request.method, path, request.query, request.headers, {}};
-  toSign.payloadHash =
-      request.body != nullptr ? hashOf(*request.body) : base::hexadecimal(base::sha256({}));
+  toSign.payloadHash = request.body != nullptr ? hashOf(*request.body, options_.stop)
+                                               : base::hexadecimal(base::sha256({}));
   if (toSign.payloadHash.empty()) {
     return {ErrorCode::kIoError, "the file to send cannot be read, or has become shorter"};
   }

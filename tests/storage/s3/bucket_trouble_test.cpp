@@ -298,6 +298,18 @@ TEST_F(BucketTest, GivesUpAServerThatDoesNotAnswer) {
   EXPECT_EQ(put(&bucket, "a", "bytes").outcome, Outcome::kFailed);
 }
 
+TEST_F(BucketTest, GivesUpAServerThatSendsAByteNowAndThen) {
+  server_.setChange([](const LoopbackRequest&, LoopbackAnswer* answer) {
+    answer->body = std::string(1 << 20, 'x');
+    answer->pause = std::chrono::milliseconds(50);
+  });
+  options_.stallTimeout = std::chrono::seconds(1);
+  Bucket bucket = this->bucket();
+  const StorageResult result = list(&bucket);
+  EXPECT_EQ(result.outcome, Outcome::kFailed);
+  EXPECT_THAT(result.status.message(), HasSubstr("the connection hangs: "));
+}
+
 TEST_F(BucketTest, GivesUpAServerThatDoesNotTakeABody) {
   const LoopbackServer server([](const LoopbackRequest&) { return LoopbackAnswer(); },
                               [](const LoopbackRequest&) { return LoopbackEnding::kHang; });
@@ -352,7 +364,11 @@ TEST_F(BucketTest, EndsATransferWhenItIsStopped) {
   });
   EXPECT_EQ(list(&bucket).outcome, Outcome::kFailed);
   stopper.join();
-  EXPECT_EQ(put(&bucket, "a", "bytes").outcome, Outcome::kFailed) << "nor is one begun";
+  int reads = 0;
+  ObjectBody body = ObjectBody::of("bytes");
+  body.read = [&reads](std::uint64_t, char*, std::size_t) -> std::size_t { return ++reads; };
+  EXPECT_EQ(bucket.put("a", body, "", &etag_).outcome, Outcome::kFailed) << "nor is one begun";
+  EXPECT_EQ(reads, 0) << "which takes a while for a large file";
 }
 
 TEST_F(BucketTest, FailsIfTheFileBecomesShorter) {
