@@ -153,8 +153,15 @@ class AnyServer(BucketCase):
         self.tool("inspect", self.place)
         self.assertEqual(os.listdir(self.copies), [], f"{left} is of a killed program")
 
+    def test_makes_nothing_outside_of_the_temporary_directory(self):
+        said = self.tool("inspect", f"{self.place}/../../../../there", exit_code=1).stderr
+        self.assertIn("expected no '.' and no '..' between slashes", said)
+        self.assertEqual([path.name for path in self.scratch.iterdir()], ["copies"])
+
     def test_says_what_is_not_there(self):
-        self.assertIn(f"no event file in or below {self.place}", self.tool("inspect", self.place, exit_code=1).stderr)
+        said = self.tool("inspect", self.place, exit_code=1).stderr
+        self.assertIn(f"no event file below {self.place}; expected the place of a run or of several, not a file", said)
+        self.assertIn('TO: got "s3://b"', self.tool("sync", ".", "s3://b", exit_code=2).stderr)
         self.assertIn("NoSuchBucket", self.tool("inspect", "s3://nobody/runs", exit_code=1).stderr)
         self.assertIn("expected s3://BUCKET", self.tool("inspect", "s3://", exit_code=2).stderr)
         self.assertIn("no writer has mirrored", self.tool("sync", ".", exit_code=2).stderr)

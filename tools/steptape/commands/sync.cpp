@@ -49,10 +49,19 @@ std::vector<std::string> textsOf(const std::vector<Status>& problems) {
   return texts;
 }
 
+/// An invalid one is a wrong argument.
+storage::BucketUrl bucketUrlOf(const std::string& text, const std::string& name) {
+  try {
+    return storage::parseBucketUrl(text, name);
+  } catch (const Error& error) {
+    throw CLI::ValidationError(error.what());
+  }
+}
+
 SyncResult send(const SyncOptions& options) {
   std::optional<Progress> progress;
   const storage::SentDirectory sent = storage::sendDirectory(
-      options.from, storage::parseBucketUrl(options.to, "TO"), std::chrono::milliseconds::max(),
+      options.from, bucketUrlOf(options.to, "TO"), std::chrono::milliseconds::max(),
       [&](std::uint64_t done, std::uint64_t all) {
         if (!progress) {
           progress.emplace("sending", all);
@@ -66,7 +75,7 @@ SyncResult send(const SyncOptions& options) {
 SyncResult fetch(const SyncOptions& options) {
   storage::BucketCopy::Options copied;
   copied.directory = options.to;
-  storage::BucketCopy copy(storage::parseBucketUrl(options.from, "FROM"), std::move(copied));
+  storage::BucketCopy copy(bucketUrlOf(options.from, "FROM"), std::move(copied));
   const storage::BucketCopy::Update update = copy.update();
   return {update.objects, update.read, update.bytes, textsOf(update.problems)};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/steptape/runs/bucket_copies.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdlib>
@@ -31,7 +32,7 @@ using detail::base::FileDescriptor;
 using detail::storage::BucketCopy;
 
 constexpr std::string_view kPrefix = "steptape-bucket-";
-constexpr const char* kLock = "/lock";
+constexpr const char* kLock = "/.lock";  // which no bucket is named
 constexpr const char* kScheme = "s3://";
 
 FileDescriptor lockOf(const std::string& directory) {
@@ -108,6 +109,13 @@ bool isEventFile(std::string_view name) {
           detail::base::endsWith(name, "_MS"));
 }
 
+/// Whether the path of a bucket stays below a directory: keys may be anything.
+bool isPath(std::string_view prefix) {
+  const fs::path path(prefix);
+  return std::none_of(path.begin(), path.end(),
+                      [](const fs::path& name) { return name == "." || name == ".."; });
+}
+
 BucketCopy::Update update(const std::string& url, Copy* copy, std::vector<Damage>* problems) {
   BucketCopy::Update result = copy->files->update();
   copy->updated = std::chrono::steady_clock::now();
@@ -123,6 +131,10 @@ BucketCopy::Update update(const std::string& url, Copy* copy, std::vector<Damage
 
 std::string makeBucketCopy(const std::string& url) {
   const detail::storage::BucketUrl parsed = detail::storage::parseBucketUrl(url, "PATH");
+  if (!isPath(parsed.prefix)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("PATH: got {}; expected no '.' and no '..' between slashes", url));
+  }
   Copies& copies = Copies::instance();
   if (const auto known = copies.all.find(url); known != copies.all.end()) {
     return known->second.directory;
@@ -158,7 +170,9 @@ std::string localPathOf(const std::string& path, std::vector<Damage>* problems) 
   std::vector<Damage> found;
   const BucketCopy::Update first = update(path, &copy, &found);
   if (first.objects == 0 || found.size() >= first.objects) {
-    throw Error(ErrorCode::kIoError, found.empty() ? "no event file in or below " + path
+    throw Error(ErrorCode::kIoError, found.empty() ? "no event file below " + path +
+                                                         "; expected the place of a run or of "
+                                                         "several, not a file and no pattern"
                                                    : found.front().status.message());
   }
   if (problems != nullptr) {
