@@ -8,6 +8,7 @@
 
 #include "steptape/base/status.h"
 
+#include "base/utf8.h"
 #include "bindings.h"
 
 namespace steptape::python {
@@ -85,7 +86,9 @@ std::string forPython(std::string_view message) {
 }
 
 void setPythonError(const Error& error) {
-  PyErr_SetString(exceptionFor(error.code()), forPython(error.what()).c_str());
+  // A message may hold a path, which may be of any bytes.
+  PyErr_SetString(exceptionFor(error.code()),
+                  steptape::detail::base::replaceInvalidUtf8(forPython(error.what())).c_str());
 }
 
 void bindErrors(nb::module_& module) {

@@ -280,6 +280,8 @@ writer.close()
     def test_where_nothing_can_be_created_raises(self):
         with self.assertRaisesRegex(OSError, "/proc/steptape"):
             steptape.SummaryWriter("/proc/steptape")
+        with self.assertRaisesRegex(OSError, "/proc/\ufffd"):
+            steptape.SummaryWriter(os.fsdecode(b"/proc/\xff"))
 
     def test_is_not_that_of_a_store(self):
         with self.assertRaisesRegex(ValueError, "got 's3://bucket/run'; expected a directory: mirror="):
