@@ -195,7 +195,7 @@ BucketCopy::Update BucketCopy::update() {
     local->isRead = false;
     Status status = state.bring(state.bucketOf(thread), object, local);
     const base::MutexLock lock(state.mutex);
-    update.read += local->isRead ? 1 : 0;
+    update.read += local->isRead && status.ok() ? 1 : 0;
     if (!status.ok()) {
       update.problems.push_back(std::move(status));
     }
