@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "storage/mirror/bucket_copy.h"
-
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
 #include <optional>
 #include <string>
-#include <utility>
 
+#include "storage/mirror/bucket_copy.h"
 #include "storage/mirror/mirror_fixture.h"
 #include "storage/mirror/send_directory.h"
 
