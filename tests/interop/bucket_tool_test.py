@@ -164,6 +164,8 @@ class AnyServer(BucketCase):
         self.assertIn('TO: got "s3://b"', self.tool("sync", ".", "s3://b", exit_code=2).stderr)
         self.assertIn("NoSuchBucket", self.tool("inspect", "s3://nobody/runs", exit_code=1).stderr)
         self.assertIn("expected s3://BUCKET", self.tool("inspect", "s3://", exit_code=2).stderr)
+        self.assertEqual(self.sync(self.place, "back", exit_code=1)["problems"],
+                         [f"there is no object below {self.place}"])
         self.assertIn("no writer has mirrored", self.tool("sync", ".", exit_code=2).stderr)
         self.assertIn("AWS_ACCESS_KEY_ID",
                       self.tool("inspect", self.place, exit_code=1, AWS_ACCESS_KEY_ID="").stderr)

@@ -76,7 +76,10 @@ SyncResult fetch(const SyncOptions& options) {
   storage::BucketCopy::Options copied;
   copied.directory = options.to;
   storage::BucketCopy copy(bucketUrlOf(options.from, "FROM"), std::move(copied));
-  const storage::BucketCopy::Update update = copy.update();
+  storage::BucketCopy::Update update = copy.update();
+  if (update.objects == 0 && update.problems.empty()) {
+    update.problems.emplace_back(ErrorCode::kIoError, "there is no object below " + options.from);
+  }
   return {update.objects, update.read, update.bytes, textsOf(update.problems)};
 }
 
