@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes a run with a mirror, as the lines of its standard input tell: `write N` logs N points,
-// `flush` and `close` do that, `stats` prints a line of JSON. Answers each with a line; "ok" or what
-// is wrong. Arguments: the run's directory, the mirror, and its period in milliseconds. The variable
-// CLOCK_SECONDS_AHEAD sets this process's clock wrong.
+// `flush` and `close` do that, `stats` prints a line of JSON. Answers each with a line; "ok" or
+// what is wrong. Arguments: the run's directory, the mirror, and its period in milliseconds. The
+// variable CLOCK_SECONDS_AHEAD sets this process's clock wrong.
 
 #include <chrono>
 #include <cmath>

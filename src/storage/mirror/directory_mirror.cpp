@@ -196,8 +196,8 @@ void DirectoryMirror::State::pass() {
   }
 }
 
-/// @param isLast Whether somebody waits for the files. They are sent even if another process has the
-///               lock: that one may be about to end, and to have looked at them for the last time.
+/// @param isLast Whether somebody waits for the files. They are sent even if another process has
+///               the lock: that one may be about to end, and to have looked for the last time.
 /// @return whether this process is to send.
 bool DirectoryMirror::State::mustSend(Time now, bool isLast) {
   if (lock == nullptr && (isLast || now >= nextLock)) {
