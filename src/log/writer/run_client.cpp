@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "log/writer/run_client.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <exception>
@@ -50,17 +51,18 @@ void checkIsPath(const std::string& directory) {
   }
 }
 
+/// Returns a time of which a clock does not overflow.
+std::chrono::milliseconds bounded(std::chrono::milliseconds time) {
+  constexpr std::chrono::hours kCentury{100 * 8766};
+  return std::min<std::chrono::milliseconds>(time, kCentury);
+}
+
 /// @throws Error if a mirror cannot work here.
 void checkMirror(const WriterOptions& options) {
   if (options.mirror.empty()) {
     return;
   }
   static_cast<void>(storage::parseBucketUrl(options.mirror, "SummaryWriter: mirror"));
-  constexpr std::chrono::hours kLongest{8766};
-  if (options.mirrorPeriod > kLongest || options.mirrorTimeout > kLongest) {
-    base::reject("more than a year", "mirrorPeriod and mirrorTimeout of at most a year",
-                 "SummaryWriter: mirror");
-  }
   if (options.mirrorPeriod.count() <= 0) {
     base::reject(std::to_string(options.mirrorPeriod.count()) + " ms", "more than 0",
                  "SummaryWriter: mirrorPeriod");
@@ -309,8 +311,8 @@ void RunClient::startMirror() {
   storage::DirectoryMirror::Options mirror;
   mirror.directory = context().directory();
   mirror.url = options.mirror;
-  mirror.period = options.mirrorPeriod;
-  mirror.terminationTimeout = options.mirrorTimeout;
+  mirror.period = bounded(options.mirrorPeriod);
+  mirror.terminationTimeout = bounded(options.mirrorTimeout);
   mirror.continuesOther = options.purgeStep.has_value();
   const std::weak_ptr<RunClient> self = weak_from_this();
   mirror.beforeTermination = [self] {
@@ -332,9 +334,9 @@ void RunClient::startMirror() {
 void RunClient::flushForMirror() {
   try {
     if (isActive()) {
-      static_cast<void>(Backend::instance().request(Backend::makeRequest(Backend::Request::kFlush),
-                                                    sharedRun(),
-                                                    context().options().mirrorTimeout / 2));
+      static_cast<void>(
+          Backend::instance().request(Backend::makeRequest(Backend::Request::kFlush), sharedRun(),
+                                      bounded(context().options().mirrorTimeout) / 2));
     }
   } catch (const std::bad_alloc&) {
     // The black box has it.
@@ -345,7 +347,8 @@ Status RunClient::drainMirror() {
   if (mirror_ == nullptr) {
     return {};
   }
-  Status drained = mirror_->drain(context().options().mirrorTimeout, WaitCheck::ofThread());
+  Status drained =
+      mirror_->drain(bounded(context().options().mirrorTimeout), WaitCheck::ofThread());
   isMirrorLate_ = !drained.ok();
   return drained;
 }
