@@ -150,6 +150,7 @@ StorageResult Bucket::list(const std::function<void(ObjectInfo)>& onObject) {
     request.query["prefix"] = start;
   }
   std::set<std::string> tokens;  // of the parts so far
+  std::set<std::string> listed;
   while (true) {
     HttpResponse response;
     StorageResult result = send(request, &response);
@@ -170,7 +171,10 @@ StorageResult Bucket::list(const std::function<void(ObjectInfo)>& onObject) {
       info.etag = withoutQuotes(elementText(*object, "ETag"));
       if (base::startsWith(key, start) && key.size() > start.size()) {
         info.path = key.substr(start.size());
-        onObject(std::move(info));
+        // A server may list an object twice while it is replaced.
+        if (listed.insert(info.path).second) {
+          onObject(std::move(info));
+        }
       }
     }
     if (elementText(response.body, "IsTruncated") != "true") {

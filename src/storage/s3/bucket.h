@@ -83,7 +83,7 @@ class STEPTAPE_EXPORT Bucket {
 
   const BucketUrl& url() const { return url_; }
 
-  /// Lists all objects, ordered by path.
+  /// Lists all objects, each once, in the order of the server: by path.
   StorageResult list(const std::function<void(ObjectInfo)>& onObject);
 
   StorageResult head(const std::string& path, ObjectHead* head);

@@ -90,6 +90,18 @@ TEST_F(BucketTest, ListsOnlyWhatIsBelowItsPrefix) {
   EXPECT_THAT(listed_, ElementsAre("exp 1", "exp/ 0", "exp/a 1", "exp2/b 1", "other 1"));
 }
 
+TEST_F(BucketTest, ListsAnObjectOnceThatTheServerListsTwice) {
+  server_.store("exp/a", "bytes");
+  server_.setChange([](const LoopbackRequest&, LoopbackAnswer* answer) {
+    const std::size_t begin = answer->body.find("<Contents>");
+    const std::size_t end = answer->body.find("</Contents>") + 11;
+    answer->body.insert(end, answer->body.substr(begin, end - begin));
+  });
+  Bucket bucket = this->bucket();
+  EXPECT_TRUE(list(&bucket).isDone());
+  EXPECT_THAT(listed_, ElementsAre("a 5"));
+}
+
 TEST_F(BucketTest, ListsNothingOfAnEmptyBucket) {
   Bucket bucket = this->bucket();
   EXPECT_TRUE(list(&bucket).isDone());
