@@ -280,10 +280,10 @@ TEST_F(DirectoryMirrorTest, SendsTheOthersBeforeItTriesAgainWhatFailed) {
     write(std::string(1, c), "ours");
   }
   for (const auto& [status, firstThatIsTaken] : {std::pair{503, "b"}, std::pair{403, "e"}}) {
-    server_.setRule([status = status, end = std::string(firstThatIsTaken)](
+    server_.setRule([code = status, end = std::string(firstThatIsTaken)](
                         const LoopbackRequest& request) -> Answer {
       return request.path() < "/runs/exp/" + end && request.path() > "/runs/exp/"
-                 ? Answer(MemoryBucket::error(status, "Trouble"))
+                 ? Answer(MemoryBucket::error(code, "Trouble"))
                  : std::nullopt;
     });
     const auto mirror = start(std::chrono::milliseconds(1));
