@@ -30,22 +30,22 @@ if [[ ! -f $system/made ]]; then
       ca-certificates python3-venv python3-pip cmake make g++'
   touch "$system/made"
 fi
-rm -rf "$system/srv/downloads" "$system/srv/work"
-mkdir -p "$system/srv/downloads" "$system/srv/work"
+rm -rf "$system/srv/downloads" "$system/srv/first"
+mkdir -p "$system/srv/downloads" "$system/srv/first"
 cp "$wheel" "$system/srv/downloads"
 with_progress "downloading TensorBoard and what the wheel needs" in_system "$system" \
   bash -euc 'cd /srv/downloads && pip download -q tensorboard ./*.whl'
 
 cat >"$system/srv/measure.sh" <<'END'
 set -euo pipefail
-cd /srv/work
+cd /srv/first
 total=0
 # step <name> <command> ...
 step() {
   local name=$1 begin end
   shift
   begin=$(date +%s%N)
-  "$@" >>/srv/work/log 2>&1 || { cat /srv/work/log; exit 1; }
+  "$@" >>/srv/first/log 2>&1 || { cat /srv/first/log; exit 1; }
   end=$(date +%s%N)
   total=$((total + end - begin))
   printf '%-48s %6.1f s\n' "$name" "$(((end - begin) / 10000000))e-2"
@@ -85,8 +85,8 @@ step "cmake -B build" cmake -B build
 step "cmake --build build" cmake --build build
 step "build/demo" build/demo
 step "tensorboard --logdir runs, until it shows it" ask_tensorboard
-times >/srv/work/times
-printf '%-48s %6.1f s, %s s of processor time\n' "from nothing to a curve" "$((total / 10000000))e-2" "$(cpu /srv/work/times)"
+times >/srv/first/times
+printf '%-48s %6.1f s, %s s of processor time\n' "from nothing to a curve" "$((total / 10000000))e-2" "$(cpu /srv/first/times)"
 steptape plot runs --tag loss
 END
 say "the wheel: $(stat -c %s "$wheel") bytes"
