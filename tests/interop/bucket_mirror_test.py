@@ -5,7 +5,6 @@
 Environment: STEPTAPE_MIRROR_WRITER, the program mirror_writer.
 """
 
-import contextlib
 import json
 import math
 import os
@@ -16,8 +15,6 @@ import tempfile
 import time
 import unittest
 import unittest.mock
-
-import boto3
 
 import bucket_servers
 from patience import PATIENCE_SECONDS
@@ -77,19 +74,10 @@ class BucketCase(unittest.TestCase):
         place = place or self.place_of(run.name)
         return self.enterContext(Writer(run, place, self.environment | changed, period))
 
-    @contextlib.contextmanager
-    def client(self):
-        client = boto3.client("s3", endpoint_url=self.server.url, aws_access_key_id=bucket_servers.KEY,
-                              aws_secret_access_key=bucket_servers.SECRET, region_name="us-east-1")
-        try:
-            yield client
-        finally:
-            client.close()
-
     def objects(self):
         """{path below the place of this test: bytes}."""
         start = self.id() + "/"
-        with self.client() as client:
+        with self.server.client() as client:
             listed = client.list_objects_v2(Bucket=bucket_servers.BUCKET, Prefix=start).get("Contents", [])
             return {entry["Key"].removeprefix(start):
                     client.get_object(Bucket=bucket_servers.BUCKET, Key=entry["Key"])["Body"].read()

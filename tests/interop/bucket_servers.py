@@ -8,6 +8,7 @@ signature. Both are of PyPI.
         subprocess.run([program], env=os.environ | server.environment)
 """
 
+import contextlib
 import datetime
 import ipaddress
 import os
@@ -19,6 +20,7 @@ import time
 import urllib.error
 import urllib.request
 
+import boto3
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -59,6 +61,16 @@ class BucketServer(OwnedProcess):
 
     def _release(self):
         self._log.close()
+
+    @contextlib.contextmanager
+    def client(self):
+        """boto3's client of the server."""
+        client = boto3.client("s3", endpoint_url=self.url, aws_access_key_id=KEY, aws_secret_access_key=SECRET,
+                              region_name="us-east-1")
+        try:
+            yield client
+        finally:
+            client.close()
 
     @property
     def environment(self):

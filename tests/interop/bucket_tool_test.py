@@ -16,7 +16,6 @@ import time
 import unittest
 import unittest.mock
 
-import boto3
 import tensorboardX
 
 import bucket_servers
@@ -66,19 +65,10 @@ class BucketCase(unittest.TestCase):
 
     def keys(self):
         """The names of objects below the place of this test."""
-        with self.client() as client:
+        with self.server.client() as client:
             start = self.id() + "/"
             objects = client.list_objects_v2(Bucket=bucket_servers.BUCKET, Prefix=start).get("Contents", [])
             return sorted(entry["Key"].removeprefix(start) for entry in objects)
-
-    @contextlib.contextmanager
-    def client(self):
-        client = boto3.client("s3", endpoint_url=self.server.url, aws_access_key_id=bucket_servers.KEY,
-                              aws_secret_access_key=bucket_servers.SECRET, region_name="us-east-1")
-        try:
-            yield client
-        finally:
-            client.close()
 
 
 class AnyServer(BucketCase):
@@ -203,7 +193,7 @@ class Moto(AnyServer):
         name = "events.out.tfevents.1.host"
         write_run(self.scratch / "run", 1)
         self.sync("run", self.place)
-        with self.client() as client:
+        with self.server.client() as client:
             for path in (f"../{name}", f"a//{name}"):
                 client.put_object(Bucket=bucket_servers.BUCKET, Key=f"{self.id()}/{path}", Body=b"")
         result = self.tool("inspect", self.place, exit_code=1)
