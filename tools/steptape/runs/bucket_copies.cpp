@@ -21,6 +21,7 @@
 
 #include "base/file_descriptor.h"
 #include "base/text.h"
+#include "events/framing/event_file_name.h"
 #include "storage/mirror/bucket_copy.h"
 #include "storage/s3/bucket_url.h"
 
@@ -103,12 +104,6 @@ struct Copies {
   }
 };
 
-bool isEventFile(std::string_view name) {
-  return detail::base::contains(name, "tfevents") ||
-         (detail::base::startsWith(name, "events.out.events.summary.") &&
-          detail::base::endsWith(name, "_MS"));
-}
-
 /// Whether the path of a bucket stays below a directory: keys may be anything.
 bool isPath(std::string_view prefix) {
   const fs::path path(prefix);
@@ -153,7 +148,7 @@ std::string makeBucketCopy(const std::string& url) {
   }
   BucketCopy::Options options;
   options.directory = copy.directory;
-  options.wants = isEventFile;
+  options.wants = detail::events::isRunFileName;
   copy.files = std::make_unique<BucketCopy>(parsed, std::move(options));
   return copies.all.emplace(url, std::move(copy)).first->second.directory;
 }
