@@ -10,6 +10,7 @@
 
 #include "base/got_expected.h"
 #include "base/text.h"
+#include "events/framing/event_file_name.h"
 #include "log/writer/directory_place.h"
 #include "log/writer/recovery.h"
 #include "log/writer/run_claim.h"
@@ -313,7 +314,9 @@ void RunClient::startMirror() {
   mirror.url = options.mirror;
   mirror.period = bounded(options.mirrorPeriod);
   mirror.terminationTimeout = bounded(options.mirrorTimeout);
-  mirror.continuesOther = options.purgeStep.has_value();
+  if (!options.purgeStep) {
+    mirror.isEventFile = events::isEventFileName;
+  }
   const std::weak_ptr<RunClient> self = weak_from_this();
   mirror.beforeTermination = [self] {
     if (const std::shared_ptr<RunClient> client = self.lock()) {

@@ -243,8 +243,8 @@ bool DirectoryMirror::State::lookAtTarget(const std::vector<LocalFile>& files) {
   }
   std::size_t others = 0;
   const StorageResult listed = bucket.list([&](const ObjectInfo& object) {
-    const bool isOfRun =
-        base::contains(object.path, "tfevents") && object.path.find('/') == std::string::npos;
+    const bool isOfRun = options.isEventFile && options.isEventFile(object.path) &&
+                         object.path.find('/') == std::string::npos;
     others += isOfRun && own.count(object.path) == 0 ? 1 : 0;
   });
   if (!listed.isDone()) {
@@ -256,7 +256,7 @@ bool DirectoryMirror::State::lookAtTarget(const std::vector<LocalFile>& files) {
     return false;
   }
   hasLooked = true;
-  if (others > 0 && !options.continuesOther) {
+  if (others > 0) {
     report({ErrorCode::kFailedPrecondition,
             "the mirror " + options.url + ": " +
                 base::gotExpected(

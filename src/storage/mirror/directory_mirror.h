@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "steptape/base/export.h"
 #include "steptape/base/status.h"
@@ -32,9 +33,9 @@ class STEPTAPE_EXPORT DirectoryMirror {
     std::chrono::milliseconds period{30'000};
     /// The longest time from SIGTERM until the process ends, if it has no other handler.
     std::chrono::milliseconds terminationTimeout{20'000};
-    /// Whether the run goes on in another directory than before: that the bucket has event files
-    /// which the directory lacks is then no problem.
-    bool continuesOther = false;
+    /// Whether an object of this name is an event file: one that the directory lacks is a problem,
+    /// since it is of another run. Empty: none is, because the run goes on in another directory.
+    std::function<bool(std::string_view name)> isEventFile = {};
     /// Called on SIGTERM before the last files are sent, to write what is still in memory.
     std::function<void()> beforeTermination;
     /// Gets each problem once, on a thread of this object; false if nobody hears of it.

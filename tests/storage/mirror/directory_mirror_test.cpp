@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "events/framing/event_file_name.h"
 #include "process/blackbox/directory_lock.h"
 #include "storage/mirror/mirror_fixture.h"
 #include "support/expect_error.h"
@@ -70,6 +71,7 @@ class DirectoryMirrorTest : public MirrorTest {
     options.directory = directory;
     options.url = url;
     options.period = period;
+    options.isEventFile = events::isEventFileName;
     options.onProblem = [this](const Status& problem) {
       const std::lock_guard<std::mutex> lock(mutex_);
       problems_.push_back(problem.message());
@@ -325,7 +327,7 @@ TEST_F(DirectoryMirrorTest, TellsOfEventFilesOfAnotherRun) {
 TEST_F(DirectoryMirrorTest, TellsNothingOfThemIfTheRunContinuesAnother) {
   server_.store("exp/events.out.tfevents.1.other", "theirs");
   DirectoryMirror::Options options = optionsOf(directory(), "s3://runs/exp");
-  options.continuesOther = true;
+  options.isEventFile = nullptr;
   EXPECT_TRUE(DirectoryMirror::of(std::move(options))->drain(kPatience).ok());
   EXPECT_THAT(problems(), IsEmpty());
 }
