@@ -54,19 +54,26 @@ TEST(CommunicatorOfCallers, MakesNoGroups) {
 
 /// Returns what rank 0 warns of while the last rank is missing; empty on other ranks.
 std::string warningWhileTheLastRankIsMissing(Communicator& world) {
+  constexpr int kTag = 7;
   const int last = world.size() - 1;
   char token = 0;
   std::string warned;
+  const auto tell = [&](int rank) { MPI_Send(&token, 1, MPI_CHAR, rank, kTag, MPI_COMM_WORLD); };
+  const auto hear = [&](int rank) {
+    MPI_Recv(&token, 1, MPI_CHAR, rank, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  };
   if (world.rank() == last) {
-    // Rank 0 has warned then.
-    MPI_Recv(&token, 1, MPI_CHAR, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  } else {
+    hear(0);  // that it has warned
+  } else if (world.isRoot()) {
+    for (int other = 1; other < last; ++other) {
+      hear(other);  // that it waits, and has said so to all: a slow rank would be missing as well
+    }
     world.setStallWarning(std::chrono::milliseconds(200), [&](const std::string& warning) {
-      if (world.rank() == 0) {
-        warned = warning;
-        MPI_Send(&token, 1, MPI_CHAR, last, 7, MPI_COMM_WORLD);
-      }
+      warned = warning;
+      tell(last);
     });
+  } else {
+    world.setStallWarning(std::chrono::milliseconds(20), [&](const std::string&) { tell(0); });
   }
   world.barrier();
   return warned;
