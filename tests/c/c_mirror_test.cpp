@@ -8,8 +8,6 @@
 #include <iterator>
 #include <map>
 #include <string>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -89,16 +87,8 @@ TEST_F(CMirrorTest, TheBucketHasTheFilesOfAClosedRun) {
 }
 
 TEST_F(CMirrorTest, TheBucketHasTheFilesOfAProgramThatEndsWithoutClosingTheRun) {
-  const pid_t child = fork();
-  if (child == 0) {
-    steptape_writer* writer = nullptr;
-    static_cast<void>(open(&writer));
-    steptape_add_scalar(writer, "a", 1, 1);
-    std::exit(0);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  EXPECT_EQ(status, 0);
+  const std::string program = "exec '" STEPTAPE_C_PROGRAM "' '" + run() + "' unclosed ";
+  EXPECT_EQ(std::system((program + options_.mirror).c_str()), 0);
   EXPECT_EQ(bucket_.contents(), files());
   EXPECT_THAT(test::readPoints(run()).at("a"), ElementsAre(Pair(1, 1.0F)));
 }

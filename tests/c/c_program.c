@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Logs every kind of value into the run that its first argument names, as a program in C does. With
    the second argument "killed" it kills itself before anything is written; with "beside" it opens
-   the run beside another program, and ends; with "counting" it logs until it is killed. */
+   the run beside another program, and ends; with "counting" it logs until it is killed; with
+   "unclosed" it mirrors the run into the bucket that the third names, and ends without closing it. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <signal.h>
@@ -52,9 +53,16 @@ int main(int argc, char** argv) {
   if (strcmp(mode, "counting") == 0) {
     options.flush_milliseconds = 1;
   }
+  if (strcmp(mode, "unclosed") == 0) {
+    options.mirror = argv[3];
+  }
   check(steptape_open(argv[1], &options, &writer));
-  if (argc > 3) {
+  if (strcmp(mode, "counting") == 0) {
     log_until_killed(writer, atoi(argv[3]));
+  }
+  if (strcmp(mode, "unclosed") == 0) {
+    check(steptape_add_scalar(writer, "a", 1, 1));
+    return 0;
   }
   if (strcmp(mode, "beside") == 0) {
     check(steptape_close(writer));
