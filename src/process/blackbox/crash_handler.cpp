@@ -224,7 +224,8 @@ void takeDefaultWay(int signal, siginfo_t* info) noexcept {
   if (info->si_code > 0 && isOfInstruction(signal)) {
     return;  // the instruction runs again and faults again: a core file then shows the place
   }
-  // Sent by a process: again, with the same information. It is not blocked here (SA_NODEFER).
+  // Sent by a process: again, with the same information. Where it is blocked here, it comes when
+  // this handler returns.
   if (::syscall(SYS_rt_tgsigqueueinfo, ::getpid(), tidNow(), signal, info) != 0) {
     ::syscall(SYS_tgkill, ::getpid(), tidNow(), signal);
   }
@@ -296,10 +297,13 @@ void catchSignal(int signal) noexcept {
   before = known;
   struct sigaction ours {};
   ours.sa_sigaction = &onSignal;
-  // SA_NODEFER: if the note itself faults, the next handler still gets its turn.
-  ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
   if (signal == SIGTERM || isEnding(signal)) {
-    ours.sa_flags |= SA_RESTART;
+    // One after the other: many that nest would overflow the stack.
+    ours.sa_flags |= SA_RESTART | (known.sa_flags & SA_NODEFER);
+  } else {
+    // If the note itself faults, the next handler still gets its turn.
+    ours.sa_flags |= SA_NODEFER;
   }
   ours.sa_mask = known.sa_mask;
   ::sigaction(signal, &ours, nullptr);

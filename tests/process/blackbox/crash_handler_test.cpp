@@ -190,6 +190,45 @@ TEST_F(CrashTest, NotesARequestToEndWhichStillEndsTheProcess) {
   EXPECT_EQ(state().death.signal, 0);
 }
 
+std::atomic<int> depthOfRequests{0};
+std::atomic<int> requestsTaken{0};
+
+TEST_F(CrashTest, TakesRequestsToEndOneAfterTheOtherBecauseManyWouldOverflowTheStack) {
+  stateAfter([] {
+    StatePage::keep();
+    delayTermination([] {
+      if (++depthOfRequests > 1) {
+        _exit(1);
+      }
+      if (++requestsTaken < 100) {
+        raise(SIGTERM);
+      }
+      --depthOfRequests;
+      return true;
+    });
+    raise(SIGTERM);
+    _exit(requestsTaken == 100 ? 0 : 2);
+  });
+  EXPECT_EQ(status_, 0);
+}
+
+TEST_F(CrashTest, TakesASignalInsideItsHandlerIfTheEarlierHandlerWantsIt) {
+  stateAfter([] {
+    struct sigaction earlier {};
+    earlier.sa_flags = SA_NODEFER;
+    earlier.sa_handler = [](int) {
+      if (++requestsTaken == 1) {
+        raise(SIGTERM);
+        _exit(requestsTaken == 2 ? 0 : 1);
+      }
+    };
+    sigaction(SIGTERM, &earlier, nullptr);
+    StatePage::keep();
+    raise(SIGTERM);
+  });
+  EXPECT_EQ(status_, 0);
+}
+
 class CrashBySignal : public CrashTest, public ::testing::WithParamInterface<int> {};
 
 TEST_P(CrashBySignal, ThatEndsAProcessWithoutAHandlerIsNoted) {
