@@ -473,6 +473,9 @@ Status DirectoryMirror::drain(std::chrono::milliseconds patience, bool (*mayWait
 }
 
 DirectoryMirror::Stats DirectoryMirror::stats() const {
+  if (thread_.isOfParent()) {
+    return {};  // the lock may have been held when the child was made
+  }
   const base::MutexLock hold(state_->mutex);
   return state_->stats;
 }
