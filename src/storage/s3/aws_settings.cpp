@@ -77,10 +77,14 @@ AwsSettings AwsSettings::fromEnvironment() {
     return firstOf({variable(name), settingIn(profile, setting)});
   };
   settings.region = firstOf({variable("AWS_REGION"), choose("AWS_DEFAULT_REGION", "region")});
+  const auto isOn = [&choose](const char* name, const char* setting) {
+    return isWord(choose(name, setting), "true");
+  };
+  settings.variant = {isOn("AWS_USE_FIPS_ENDPOINT", "use_fips_endpoint"),
+                      isOn("AWS_USE_DUALSTACK_ENDPOINT", "use_dualstack_endpoint")};
   settings.certificates = choose("AWS_CA_BUNDLE", "ca_bundle");
 
-  if (!isWord(choose("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "ignore_configured_endpoint_urls"),
-              "true")) {
+  if (!isOn("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "ignore_configured_endpoint_urls")) {
     const std::string servicesName = settingIn(profile, "services");
     const ProfileSection services = files.servicesOf(servicesName);
     const auto endpoint = [&](const char* name, const char* setting) {

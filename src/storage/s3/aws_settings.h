@@ -7,6 +7,12 @@
 
 namespace steptape::detail::storage {
 
+/// Which of AWS's servers are meant.
+struct EndpointVariant {
+  bool isFips = false;       ///< Validated for FIPS 140.
+  bool isDualStack = false;  ///< With IPv6.
+};
+
 /// What the environment and the profile files of AWS's tools say, for S3 and servers that speak its
 /// protocol. Variables have precedence over a profile's settings, and an empty one is as if unset.
 ///
@@ -27,6 +33,9 @@ struct STEPTAPE_EXPORT AwsSettings {
   /// The `services` of the profile if they decide on the endpoint, but are not in the file:
   /// credentials will complain of them.
   std::string missingServices;
+  /// AWS_USE_FIPS_ENDPOINT, `use_fips_endpoint`; AWS_USE_DUALSTACK_ENDPOINT,
+  /// `use_dualstack_endpoint`. An endpointUrl has precedence.
+  EndpointVariant variant;
   std::string certificates;          ///< AWS_CA_BUNDLE, `ca_bundle`; empty: the system's
   std::string containerRelativeUri;  ///< AWS_CONTAINER_CREDENTIALS_RELATIVE_URI
   std::string containerFullUri;      ///< AWS_CONTAINER_CREDENTIALS_FULL_URI

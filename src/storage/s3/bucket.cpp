@@ -135,7 +135,7 @@ std::string Bucket::endpoint() const {
   if (!settings_.endpointUrl.empty()) {
     return settings_.endpointUrl;
   }
-  return endpointOfRegion(region_);
+  return endpointOfRegion("s3", region_, settings_.variant);
 }
 
 std::string Bucket::urlOfKey(const std::string& key) const {

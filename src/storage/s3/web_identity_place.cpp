@@ -8,6 +8,7 @@
 #include "storage/s3/bucket_url.h"
 #include "storage/s3/credential_places.h"
 #include "storage/s3/key_document.h"
+#include "storage/s3/region.h"
 #include "storage/s3/xml_text.h"
 
 namespace steptape::detail::storage {
@@ -20,9 +21,12 @@ std::string stsUrl(const AwsSettings& settings) {
   if (!settings.stsEndpointUrl.empty()) {
     return settings.stsEndpointUrl + "/";
   }
-  const std::string region = settings.region.empty() ? "" : settings.region + ".";
-  return "https://sts." + region + "amazonaws.com" +
-         (base::startsWith(region, "cn-") ? ".cn/" : "/");
+  const EndpointVariant& variant = settings.variant;
+  if (settings.region.empty() && !variant.isFips && !variant.isDualStack) {
+    return "https://sts.amazonaws.com/";
+  }
+  const std::string region = settings.region.empty() ? kDefaultRegion : settings.region;
+  return endpointOfRegion("sts", region, variant) + "/";
 }
 
 std::string roleRequest(const AwsSettings& settings, const std::string& token, double seconds) {

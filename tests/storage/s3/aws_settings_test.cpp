@@ -115,6 +115,17 @@ TEST_F(AwsSettingsTest, TakeTheRegionOfTheEnvironmentBeforeThatOfAProfile) {
   EXPECT_EQ(read().region, "e");
 }
 
+TEST_F(AwsSettingsTest, ChooseValidatedServersAndThoseWithIpv6) {
+  EXPECT_FALSE(read().variant.isFips || read().variant.isDualStack);
+  environment_.write(".aws/config",
+                     "[default]\nuse_fips_endpoint = true\nuse_dualstack_endpoint = TRUE\n");
+  EXPECT_TRUE(read().variant.isFips && read().variant.isDualStack);
+  environment_.set("AWS_USE_FIPS_ENDPOINT", "false");
+  EXPECT_FALSE(read().variant.isFips);
+  environment_.set("AWS_USE_DUALSTACK_ENDPOINT", "false");
+  EXPECT_FALSE(read().variant.isDualStack);
+}
+
 TEST_F(AwsSettingsTest, TakeTheEndpointOfS3BeforeThatOfAllServices) {
   environment_.write(".aws/config",
                      "[default]\nendpoint_url = http://all-c\nservices = lab\n"
