@@ -4,15 +4,18 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <stdexcept>
+#include <string>
 #include <thread>
+#include <unistd.h>
 
 namespace steptape::test {
 namespace {
 
 constexpr int kExitCode = 3;
-constexpr std::chrono::milliseconds kOthersAreLate{300};
-constexpr std::chrono::milliseconds kWaitsForThem{100};
+constexpr std::chrono::milliseconds kWaitsForOthers{100};
 /// Far longer than the others wait; the end of the job ends it.
 constexpr std::chrono::seconds kForEver{60};
 
@@ -23,13 +26,34 @@ Place placeNamed(const std::string& name) {
                               : Place::kForward;
 }
 
+/// Whether a process of this machine has ended or stopped.
+bool isHalted(const std::string& pid) {
+  std::ifstream file("/proc/" + pid + "/stat");
+  std::string stat;
+  std::getline(file, stat);
+  const std::size_t name = stat.rfind(')');  // "12 (name) T ..."
+  return name == std::string::npos || stat.find_first_of("TZX", name + 1) == name + 2;
+}
+
+/// Waits until the process whose number a file will hold has ended or stopped.
+void waitForEndOf(const std::string& path) {
+  const auto bound = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  std::string pid;
+  while ((pid.empty() || !isHalted(pid)) && std::chrono::steady_clock::now() < bound) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    std::ifstream file(path);
+    std::getline(file, pid);
+  }
+}
+
 }  // namespace
 
 Fault::Fault(const Arguments& arguments, int rank)
     : kind_(arguments.text("fault", "none")),
       place_(placeNamed(arguments.text("at"))),
       step_(arguments.number("in", 10)),
-      isOwn_(arguments.number("by", 1) == rank) {}
+      isOwn_(arguments.number("by", 1) == rank),
+      pidFile_(arguments.text("dir") + "/failing_process") {}
 
 void Fault::pass(Place place, std::int64_t step) const {
   if (kind_ == "none" || step != step_) {
@@ -43,11 +67,13 @@ void Fault::pass(Place place, std::int64_t step) const {
   if (place_ == Place::kExchange && place == Place::kForward) {
     if (isOwn_) {
       std::thread([this] {
-        std::this_thread::sleep_for(kWaitsForThem);
+        std::this_thread::sleep_for(kWaitsForOthers);
+        std::ofstream(pidFile_ + "_") << ::getpid() << '\n';
+        std::filesystem::rename(pidFile_ + "_", pidFile_);
         fail();
       }).detach();
     } else {
-      std::this_thread::sleep_for(kOthersAreLate);
+      waitForEndOf(pidFile_);
     }
   }
 }

@@ -16,7 +16,8 @@ enum class Place { kForward, kBackward, kExchange, kCallback };
 class Fault {
  public:
   /// `fault` is the kind: none, killed, exits, vanishes, throws, sleeps or stops; `at`: forward,
-  /// backward, exchange or callback; `by`: the rank that fails; `in`: its step.
+  /// backward, exchange or callback; `by`: the rank that fails; `in`: its step;
+  /// `dir`: a directory of all ranks.
   Fault(const Arguments& arguments, int rank);
 
   /// Call it where the failure may happen.
@@ -28,7 +29,8 @@ class Fault {
   std::string kind_;
   Place place_;
   std::int64_t step_;
-  bool isOwn_;  // this rank fails
+  bool isOwn_;           // this rank fails
+  std::string pidFile_;  // of the process that fails in the exchange
 };
 
 }  // namespace steptape::test
