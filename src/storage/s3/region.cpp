@@ -42,8 +42,8 @@ std::string endpointOfRegion(const std::string& service, const std::string& regi
   const Partition& partition = partitionOf(region);
   const bool isS3 = service == "s3";
   // All servers of STS in these regions are validated, and have one name.
-  const bool isFips = variant.isFips && (isS3 || variant.isDualStack ||
-                                         !base::startsWith(region, "us-gov-"));
+  const bool isFips =
+      variant.isFips && (isS3 || variant.isDualStack || !base::startsWith(region, "us-gov-"));
   std::string url = "https://" + service + (isFips ? "-fips." : ".");
   url += variant.isDualStack && isS3 ? "dualstack." : "";
   url += region + '.';
