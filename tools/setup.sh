@@ -127,7 +127,7 @@ for line in "".join(open(name).read() for name in sys.argv[1:]).splitlines():
     continue
   name, _, expected = line.partition("==")
   try:
-    found = version(name).partition("+")[0]
+    found = version(name.partition("[")[0]).partition("+")[0]
   except PackageNotFoundError:
     found = None
   if found is None or expected not in ("", found):

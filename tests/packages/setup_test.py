@@ -152,6 +152,13 @@ class Setup(unittest.TestCase):
                 self.assertEqual(
                     output, f"[steptape] {message}: apt-get install --no-install-recommends ninja-build ccache\n")
 
+    @unittest.skipUnless((ROOT / ".venv/bin/python3").exists(), "tools/setup.sh has not run")
+    def test_another_run_finds_the_python_packages_that_the_first_has_installed(self):
+        result = subprocess.run(
+            ["tools/setup.sh", "--tests"], cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            env=dict(os.environ, STEPTAPE_NO_INSTALL="1"))
+        self.assertNotIn("missing: Python packages", result.stdout)
+
 
 if __name__ == "__main__":
     unittest.main()
