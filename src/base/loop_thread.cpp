@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/mutex.h"
+#include "base/requests_blocked.h"
 
 namespace steptape::detail::base {
 namespace {
@@ -57,6 +58,7 @@ LoopThread::LoopThread(const Options& options, std::function<Time()> body)
       patience_(options.patience),
       exitWaits_(options.exitWaits),
       process_(::getpid()) {
+  const RequestsBlocked blocked;
   thread_ = std::thread([state = state_, name = options.name, niceness = options.niceness] {
     pthread_setname_np(pthread_self(), name.c_str());
     if (niceness != 0) {

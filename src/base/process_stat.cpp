@@ -22,9 +22,10 @@ std::optional<ProcessStat> readProcessStat(const std::string& process) {
   ProcessStat stat;
   if (name == std::string::npos ||
       std::sscanf(text.c_str() + name + 1,
-                  " %c %" SCNd64 " %*s %*s %*s %*s %" SCNu64
+                  " %c %" SCNd64 " %" SCNd64 " %*s %*s %*s %" SCNu64
                   " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %" SCNu64 " %*s %" SCNd64,
-                  &stat.state, &stat.parent, &stat.flags, &stat.start, &stat.residentPages) != 5) {
+                  &stat.state, &stat.parent, &stat.group, &stat.flags, &stat.start,
+                  &stat.residentPages) != 6) {
     return std::nullopt;
   }
   return stat;

@@ -14,6 +14,7 @@ namespace steptape::detail::base {
 struct ProcessStat {
   char state = '\0';  ///< 'R' runs, 'S' and 'D' wait, 'T' stopped, 't' held by a debugger.
   std::int64_t parent = 0;
+  std::int64_t group = 0;
   std::uint64_t flags = 0;
   std::uint64_t start = 0;  ///< Clock ticks after the boot.
   std::int64_t residentPages = 0;

@@ -2,6 +2,7 @@
 #include "base/loop_thread.h"
 
 #include <atomic>
+#include <csignal>
 #include <cstdlib>
 #include <future>
 #include <sys/resource.h>
@@ -25,6 +26,24 @@ TEST(LoopThread, CallsItsBodyAgainAtTheTimeItAskedFor) {
     return calls < 3 ? Time() : Time::max();
   });
   EXPECT_EQ(third->get_future().wait_for(std::chrono::minutes(1)), std::future_status::ready);
+}
+
+TEST(LoopThread, LeavesRequestsToTheThreadsOfTheProgram) {
+  auto mask = std::make_shared<std::promise<sigset_t>>();
+  LoopThread thread("test", [mask] {
+    sigset_t blocked;
+    pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+    mask->set_value(blocked);
+    return Time::max();
+  });
+  const sigset_t blocked = mask->get_future().get();
+  for (const int request : {SIGTERM, SIGINT, SIGUSR1, SIGCHLD}) {
+    EXPECT_EQ(sigismember(&blocked, request), 1) << request;
+  }
+  EXPECT_EQ(sigismember(&blocked, SIGSEGV), 0);
+  sigset_t own;
+  pthread_sigmask(SIG_BLOCK, nullptr, &own);
+  EXPECT_EQ(sigismember(&own, SIGTERM), 0);
 }
 
 TEST(LoopThread, EndsWhileItWaitsForTheNextCall) {

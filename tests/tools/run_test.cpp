@@ -362,13 +362,38 @@ TEST_F(Run, TellsACommandOfTheUserWhatHappens) {
                           "resumed: the job begins again: restart 1", "ended: the job is done"));
 }
 
-TEST_F(Run, DoesNotWaitLongForACommandThatHangs) {
-  const std::string script = writeScript("job", "echo done > done");
-  EXPECT_EQ(finishOf(job({"--launcher", "none", "--on-event", "! grep -q started || sleep 1000"},
-                         {script}))
-                .exitCode,
-            0);
-  EXPECT_EQ(contentOf("done"), "done\n");
+TEST_F(Run, TellsTheExitCodeOnlyOfAnEnd) {
+  finishOf(alone("exit 5", {"--on-event", "cat >> events", "--max-restarts", "1"}));
+  std::vector<std::string> codes;
+  std::istringstream lines(contentOf("events"));
+  for (std::string line; std::getline(lines, line);) {
+    const auto document = nlohmann::json::parse(line);
+    codes.push_back(document.at("event").get<std::string>() + ' ' +
+                    (document.contains("exit_code") ? document.at("exit_code").dump() : "-"));
+  }
+  EXPECT_THAT(codes, ElementsAre("started -", "died 5", "resumed -", "died 5"));
+}
+
+TEST_F(Run, EndsWithAJobThatEndsAtOnceBesideACommand) {
+  // Its SIGCHLD comes before anybody waits for it.
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(finishOf(alone("exit 0", {"--on-event", "cat > event"})).exitCode, 0);
+  }
+}
+
+TEST_F(Run, LetsASlowCommandHearOfEachDeath) {
+  // Each program of the command waits until the job has died again.
+  const std::string waits = "cat >> events; while [ $(wc -l < starts) != 3 ]; do sleep 0.01; done";
+  finishOf(alone("exit 5", {"--on-event", waits, "--max-restarts", "2"}));
+  EXPECT_EQ(linesOf("events"), 6U);
+}
+
+TEST_F(Run, LeavesACommandThatHangsWhenItIsAskedToEnd) {
+  start(alone("exit 0", {"--on-event", "touch told; sleep 1000"}));
+  waitForFile("told");
+  send(SIGTERM);
+  const Outcome outcome = finish();
+  EXPECT_THAT(outcome.error, HasSubstr("killed"));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/fork_handlers.h"
+#include "base/requests_blocked.h"
 #include "log/writer/directory_place.h"
 #include "log/writer/terminate_handler.h"
 #include "log/writer/wait_check.h"
@@ -98,6 +99,7 @@ void Backend::attach(std::shared_ptr<RunStreams> run, std::function<void()> befo
 void Backend::start() {
   // Detached: the thread ends after the last writer, and no thread may wait for a disk that never
   // responds.
+  const base::RequestsBlocked blocked;
   std::thread thread([this] { run(); });
   thread_ = thread.get_id();
   thread.detach();

@@ -7,11 +7,13 @@
 #include <csignal>
 #include <deque>
 #include <fcntl.h>
+#include <map>
+#include <new>
 #include <optional>
+#include <set>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <system_error>
-#include <thread>
 #include <unistd.h>
 #include <utility>
 
@@ -24,6 +26,7 @@
 #include "base/loop_thread.h"
 #include "base/mutex.h"
 #include "base/sigpipe_blocked.h"
+#include "base/text.h"
 
 extern char** environ;
 
@@ -35,6 +38,9 @@ using SteadyClock = std::chrono::steady_clock;
 // A document that fits into a pipe is written without waiting for the program.
 constexpr std::size_t kMostMessageBytes = std::size_t{16} << 10;
 constexpr std::chrono::milliseconds kLook{10};
+constexpr std::chrono::milliseconds kLookAtCaller{100};
+constexpr int kMostLooksWithoutIt = 100;
+constexpr std::size_t kMostNoted = 64;
 
 /// A program that was started by a shell, in a process group of its own.
 struct Program {
@@ -90,19 +96,34 @@ void writeAll(const base::FileDescriptor& file, std::string_view text) {
 }  // namespace
 
 struct EventCommand::State {
+  /// How a program has ended.
+  struct Ended {
+    int status = 0;
+    std::optional<std::chrono::milliseconds> killedAfter = {};
+
+    std::string problem() const;
+  };
+
   explicit State(Options given) : options(std::move(given)) {}
 
   SteadyClock::time_point runNext();
   std::string call(const std::string& document);
+  Ended waitFor(pid_t process, SteadyClock::time_point begin);
+  void report(const std::string& problem);
   bool mayPass() STEPTAPE_REQUIRES(mutex);
 
   const Options options;
   base::Mutex mutex;
+  base::CondVar changed;
   std::deque<std::string> waiting STEPTAPE_GUARDED_BY(mutex);
   std::deque<SteadyClock::time_point> posted STEPTAPE_GUARDED_BY(mutex);  // of the last minute
   std::uint64_t omitted STEPTAPE_GUARDED_BY(mutex) = 0;
   bool isRunning STEPTAPE_GUARDED_BY(mutex) = false;
   bool isGivenUp STEPTAPE_GUARDED_BY(mutex) = false;
+  pid_t group STEPTAPE_GUARDED_BY(mutex) = 0;  // of the program that runs
+  // Of processes that another has waited for since it began.
+  std::map<pid_t, int> noted STEPTAPE_GUARDED_BY(mutex);
+  std::set<std::string> reported STEPTAPE_GUARDED_BY(mutex);
   std::optional<base::LoopThread> thread;  // last: it uses the others
 };
 
@@ -130,54 +151,97 @@ SteadyClock::time_point EventCommand::State::runNext() {
     isRunning = true;
   }
   try {
-    if (const std::string problem = call(document); !problem.empty() && options.onProblem) {
-      options.onProblem("event command \"" + options.command + "\": " + problem);
-    }
-  } catch (...) {
-    // There is no memory for the report, or onProblem throws.
+    report(call(document));
+  } catch (const std::bad_alloc&) {
+    // There is no memory for the report.
   }
   const base::MutexLock lock(mutex);
   isRunning = false;
+  changed.notifyAll();
   return base::LoopThread::kAtOnce;
+}
+
+/// @param problem Empty: none.
+void EventCommand::State::report(const std::string& problem) {
+  if (problem.empty() || !options.onProblem) {
+    return;
+  }
+  {
+    const base::MutexLock lock(mutex);
+    if (!reported.insert(problem).second) {
+      return;
+    }
+  }
+  try {
+    options.onProblem("event command \"" + options.command + "\": " + problem);
+  } catch (...) {
+    // It is the last to hear of it.
+  }
 }
 
 /// @return what is wrong with the program; empty if nothing.
 std::string EventCommand::State::call(const std::string& document) {
+  {
+    const base::MutexLock lock(mutex);
+    noted.clear();
+  }
+  const SteadyClock::time_point begin = SteadyClock::now();
   Program program = start(options.command);
   if (program.error != 0) {
     return "cannot start a shell: " + std::generic_category().message(program.error);
   }
+  {
+    const base::MutexLock lock(mutex);
+    group = program.process;
+  }
   writeAll(program.input, document);
   program.input = base::FileDescriptor();
-  const SteadyClock::time_point end = SteadyClock::now() + options.timeout;
-  int status = 0;
+  const Ended ended = waitFor(program.process, begin);
+  const base::MutexLock lock(mutex);
+  group = 0;
+  return ended.problem();
+}
+
+/// Kills the program if it takes too long.
+EventCommand::State::Ended EventCommand::State::waitFor(pid_t process,
+                                                        SteadyClock::time_point begin) {
+  int looksWithoutIt = 0;
   for (;;) {
-    const pid_t ended = ::waitpid(program.process, &status, WNOHANG);
-    if (ended == program.process) {
-      break;
+    int status = 0;
+    const pid_t found = ::waitpid(process, &status, WNOHANG);
+    if (found == process) {
+      return {status, {}};
     }
-    if (ended < 0 && errno == ECHILD) {
-      return "";  // The program that this process belongs to has waited for all of its children.
-    }
-    bool mustEnd = SteadyClock::now() >= end;
+    looksWithoutIt += found < 0 && errno == ECHILD ? 1 : 0;
+    const auto waited =
+        std::chrono::duration_cast<std::chrono::milliseconds>(SteadyClock::now() - begin);
     {
       const base::MutexLock lock(mutex);
-      mustEnd = mustEnd || isGivenUp;
+      if (const auto byAnother = noted.find(process); byAnother != noted.end()) {
+        return {byAnother->second, {}};
+      }
+      if (looksWithoutIt > kMostLooksWithoutIt) {
+        return {};  // The program that this process belongs to has waited, and tells nothing.
+      }
+      if (waited < options.timeout && !isGivenUp) {
+        changed.waitUntil(mutex, SteadyClock::now() + kLook);
+        continue;
+      }
     }
-    if (mustEnd) {
-      ::kill(-program.process, SIGKILL);
-      ::waitpid(program.process, &status, 0);
-      return base::gotExpected(
-          "no end", "one within " + std::to_string(options.timeout.count()) + " ms; killed");
-    }
-    std::this_thread::sleep_for(kLook);
+    ::kill(-process, SIGKILL);
+    ::waitpid(process, nullptr, 0);
+    return {0, std::min(waited, options.timeout)};
   }
-  if (WIFSIGNALED(status)) {
-    return base::gotExpected("signal " + std::to_string(WTERMSIG(status)), "exit code 0");
+}
+
+std::string EventCommand::State::Ended::problem() const {
+  if (killedAfter) {
+    return base::gotExpected("no end",
+                             "one within " + std::to_string(killedAfter->count()) + " ms; killed");
   }
-  return WEXITSTATUS(status) == 0
-             ? ""
-             : base::gotExpected("exit code " + std::to_string(WEXITSTATUS(status)), "exit code 0");
+  const std::string got = WIFSIGNALED(status) ? "signal " + std::to_string(WTERMSIG(status))
+                                              : "exit code " + std::to_string(WEXITSTATUS(status));
+  return status == 0 ? "" : base::gotExpected(got, "exit code 0");
 }
 
 EventCommand::EventCommand(Options options) : state_(std::make_shared<State>(std::move(options))) {
@@ -218,29 +282,72 @@ void EventCommand::post(std::string_view event, std::string_view message, std::s
   state_->thread->wake();
 }
 
-bool EventCommand::drain(std::chrono::milliseconds patience) {
-  if (state_->thread->isOfParent()) {
+bool EventCommand::drain(std::chrono::milliseconds patience, const std::function<bool()>& mayWait) {
+  State& state = *state_;
+  if (state.thread->isOfParent()) {
     return true;
   }
-  const SteadyClock::time_point end = SteadyClock::now() + patience;
-  for (;;) {
-    {
-      const base::MutexLock lock(state_->mutex);
-      if (state_->waiting.empty() && !state_->isRunning) {
-        return true;
-      }
-      if (SteadyClock::now() >= end) {
-        state_->isGivenUp = true;
-        state_->waiting.clear();
-        break;
-      }
+  tellOmitted();
+  const SteadyClock::time_point begin = SteadyClock::now();
+  bool isInTime = true;
+  while (isInTime) {
+    const base::MutexLock lock(state.mutex);
+    if (state.waiting.empty() && !state.isRunning) {
+      return true;
     }
-    std::this_thread::sleep_for(kLook);
+    state.changed.waitUntil(state.mutex,
+                            std::min(begin + patience, SteadyClock::now() + kLookAtCaller));
+    isInTime = SteadyClock::now() < begin + patience && (!mayWait || mayWait());
   }
-  state_->thread->waitUntilIdle();
-  const base::MutexLock lock(state_->mutex);
-  state_->isGivenUp = false;
+  std::size_t untold = 0;
+  {
+    const base::MutexLock lock(state.mutex);
+    if (state.waiting.empty() && !state.isRunning) {
+      return true;
+    }
+    state.isGivenUp = true;
+    untold = state.waiting.size();
+    state.waiting.clear();
+    state.changed.notifyAll();
+  }
+  state.thread->waitUntilIdle();
+  {
+    const base::MutexLock lock(state.mutex);
+    state.isGivenUp = false;
+  }
+  if (untold > 0) {
+    state.report(base::counted(untold, "event") +
+                 " not told: " + base::gotExpected("no end of the one before", "one in time"));
+  }
   return false;
+}
+
+void EventCommand::tellOmitted() {
+  std::uint64_t omitted = 0;
+  {
+    const base::MutexLock lock(state_->mutex);
+    omitted = state_->omitted;
+  }
+  if (omitted > 0) {
+    post("omitted",
+         base::counted(omitted, "event") + " left out: got more than " +
+             base::counted(state_->options.mostPerMinute, "event") + " in a minute",
+         "", {}, /*isRare=*/true);
+  }
+}
+
+pid_t EventCommand::group() const {
+  const base::MutexLock lock(state_->mutex);
+  return state_->group;
+}
+
+void EventCommand::noteEnd(pid_t process, int status) {
+  const base::MutexLock lock(state_->mutex);
+  if (state_->noted.size() == kMostNoted && process != state_->group) {
+    return;  // orphans of the caller
+  }
+  state_->noted[process] = status;
+  state_->changed.notifyAll();
 }
 
 }  // namespace steptape::detail::process

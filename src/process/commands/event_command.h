@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
 
 #include "steptape/base/export.h"
 
@@ -30,7 +31,8 @@ class STEPTAPE_EXPORT EventCommand {
     std::chrono::milliseconds timeout{30'000};
     /// The most documents a minute; more are left out, and counted in the next one as "omitted".
     std::size_t mostPerMinute = 10;
-    /// Gets a line for a program that fails; called on a thread of this object. May be empty.
+    /// Gets a line for a program that fails, each once; called on a thread of this object or by
+    /// drain(). May be empty.
     std::function<void(const std::string& problem)> onProblem = {};
   };
 
@@ -50,12 +52,22 @@ class STEPTAPE_EXPORT EventCommand {
   void post(std::string_view event, std::string_view message, std::string_view run,
             std::string_view members = {}, bool isRare = false);
 
-  /// Waits until all programs have ended, and kills the one that runs if that takes too long; the
-  /// others are then not called.
+  /// Tells how many events were left out, in a document of its own. Waits until all programs have
+  /// ended, and kills the one that runs if that takes too long; the others are then not called, which
+  /// is a problem to report.
+  /// @param mayWait Called a few times a second; ends the wait when it returns false. Empty: always.
   /// @return whether all have ended by themselves.
-  bool drain(std::chrono::milliseconds patience);
+  bool drain(std::chrono::milliseconds patience, const std::function<bool()>& mayWait = {});
+
+  /// Returns the process group of the program that runs; 0 if none does.
+  pid_t group() const;
+  /// For a process that waits for all of its children: takes the status of one, which may have been
+  /// a program of this object.
+  void noteEnd(pid_t process, int status);
 
  private:
+  void tellOmitted();
+
   struct State;
   const std::shared_ptr<State> state_;
 };

@@ -34,10 +34,12 @@ constexpr char kMostVariable[] = "STEPTAPE_MAX_RESTARTS";
 constexpr auto kSecondInterrupt = std::chrono::seconds(10);
 constexpr auto kGrace = std::chrono::milliseconds(1000);
 constexpr auto kLongestEnd = std::chrono::seconds(10);
-/// How long the user's command may hold up a restart, and the end of this program.
-constexpr auto kLongestCommand = std::chrono::seconds(2);
+/// How long the user's command may hold up the end of this program.
 constexpr auto kLongestLastCommand = std::chrono::seconds(30);
+constexpr auto kLongestStoppedCommand = std::chrono::seconds(5);
 constexpr auto kReapPeriod = std::chrono::milliseconds(20);
+/// Should a SIGCHLD be lost: a library may have a thread that takes it.
+constexpr auto kLookForEnd = std::chrono::seconds(1);
 
 void say(const std::string& text) {
   printMessage("steptape run: " + text);
@@ -89,7 +91,11 @@ JobSupervisor::JobSupervisor(JobPlan plan)
 
 JobSupervisor::~JobSupervisor() {
   if (events_ != nullptr) {
-    events_->drain(kLongestLastCommand);
+    // Who asks to end may kill this process soon.
+    events_->drain(endSignal_ == 0 ? kLongestLastCommand : kLongestStoppedCommand, [this] {
+      const std::optional<ArrivedSignal> signal = signals_.waitUntil(Clock::now());
+      return !signal || !asksToEnd(signal->number);
+    });
   }
 }
 
@@ -106,14 +112,14 @@ int JobSupervisor::run() {
           "the job was stopped by {} after {} and ended well; exit code {} says that it can go on",
           signalName(endSignal_), humanDuration(start.seconds), kExitStopped);
       say(text);
-      tell("ended", text);
+      tell("ended", text, exitCodeMember());
       return kExitStopped;
     }
     if (start.wasStarted && end_.exitCode == kExitFine) {
       if (starts_ > 1) {
         say(fmt::format("the job is done after {}", counted(unsignedOf(starts_ - 1), "restart")));
       }
-      tell("ended", "the job is done");
+      tell("ended", "the job is done", exitCodeMember());
       return kExitFine;
     }
     const RestartDecision decision = policy_.judge(start);
@@ -180,9 +186,6 @@ FailedStart JobSupervisor::startAndWait(const Place& place) {
   }
   FailedStart start;
   start.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-  if (events_ != nullptr) {
-    events_->drain(kLongestCommand);  // What is left of the job is all that this process may have.
-  }
   endLeftovers(kGrace);
   correctEnd(start.seconds);
   if (end_.exitCode == kExitFine) {
@@ -234,25 +237,29 @@ void JobSupervisor::correctEnd(double seconds) {
 }
 
 JobEnd JobSupervisor::waitFor(pid_t launcher, bool ownGroup) {
-  std::optional<JobEnd> end;
-  while (!end) {
-    const std::optional<ArrivedSignal> signal = signals_.waitUntil(Clock::time_point::max());
-    if (!signal) {
-      continue;
+  for (;;) {
+    if (const std::optional<int> status = reap(launcher)) {
+      return jobEndOf(*status);
     }
-    if (signal->number != SIGCHLD) {
+    const std::optional<ArrivedSignal> signal = signals_.waitUntil(Clock::now() + kLookForEnd);
+    if (signal && signal->number != SIGCHLD) {
       take(*signal, launcher, ownGroup);
-      continue;
-    }
-    // One SIGCHLD may stand for several processes: also for orphans of the job.
-    int status = 0;
-    for (pid_t ended = 0; (ended = ::waitpid(-1, &status, WNOHANG)) > 0;) {
-      if (ended == launcher) {
-        end = jobEndOf(status);
-      }
     }
   }
-  return *end;
+}
+
+std::optional<int> JobSupervisor::reap(pid_t launcher) {
+  std::optional<int> ofLauncher;
+  int status = 0;
+  // One SIGCHLD may stand for several processes: also for orphans of the job.
+  for (pid_t ended = 0; (ended = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+    if (ended == launcher) {
+      ofLauncher = status;
+    } else if (events_ != nullptr) {
+      events_->noteEnd(ended, status);
+    }
+  }
+  return ofLauncher;
 }
 
 void JobSupervisor::take(const ArrivedSignal& signal, pid_t launcher, bool ownGroup) {
@@ -279,15 +286,23 @@ void JobSupervisor::take(const ArrivedSignal& signal, pid_t launcher, bool ownGr
 
 void JobSupervisor::endLeftovers(std::chrono::milliseconds grace) {
   const Clock::time_point killFrom = Clock::now() + grace;
-  while (::waitpid(-1, nullptr, WNOHANG) >= 0) {
+  for (;;) {
+    reap(0);
+    const std::vector<pid_t> left = childrenOutside(events_ != nullptr ? events_->group() : 0);
+    if (left.empty()) {
+      return;
+    }
     const Clock::time_point now = Clock::now();
     if (now >= killFrom + kLongestEnd) {
       say("a process of the job does not end");
       return;
     }
     if (now >= killFrom) {
-      // The children of the killed ones become children of this process, and are next.
-      signalChildren(SIGKILL);
+      // The children of the killed ones become children of this process, and are next. None can
+      // have a new process id: only this process reaps them.
+      for (const pid_t child : left) {
+        ::kill(child, SIGKILL);
+      }
     }
     const std::optional<ArrivedSignal> signal = signals_.waitUntil(now + kReapPeriod);
     if (signal && asksToEnd(signal->number) && endSignal_ == 0) {
@@ -305,7 +320,7 @@ void JobSupervisor::report(const FailedStart& start, const RestartDecision& deci
                     humanDuration(start.seconds), describe(end_, plan_.launcher.kind),
                     why.empty() ? "" : "; Slurm says that " + why);
     say(text);
-    tell("ended", text);
+    tell("ended", text, exitCodeMember());
     return;
   }
   if (start.wasStarted) {
@@ -314,7 +329,7 @@ void JobSupervisor::report(const FailedStart& start, const RestartDecision& deci
     say(text);
     aftermath_->report();
     const std::string headline = aftermath_->headline();
-    tell("died", headline.empty() ? text : text + "; " + headline);
+    tell("died", headline.empty() ? text : text + "; " + headline, exitCodeMember());
   } else {
     say(fmt::format("too few hosts answer \"{} HOST true\"; expected slots for {}",
                     fmt::join(plan_.remoteShell, " "),
@@ -328,12 +343,16 @@ void JobSupervisor::report(const FailedStart& start, const RestartDecision& deci
                    : "  not started again: " + decision.whyNot);
 }
 
-void JobSupervisor::tell(const char* event, const std::string& message) const {
+void JobSupervisor::tell(const char* event, const std::string& message,
+                         const std::string& members) const {
   if (events_ != nullptr) {
-    events_->post(event, message, plan_.run,
-                  fmt::format(", \"start\": {}, \"exit_code\": {}", starts_, end_.exitCode),
+    events_->post(event, message, plan_.run, fmt::format(", \"start\": {}{}", starts_, members),
                   /*isRare=*/true);
   }
+}
+
+std::string JobSupervisor::exitCodeMember() const {
+  return fmt::format(", \"exit_code\": {}", end_.exitCode);
 }
 
 int JobSupervisor::pauseFor(double pause) {

@@ -69,19 +69,25 @@ class JobSupervisor {
   /// Corrects the end by what is known besides the launcher's exit code.
   void correctEnd(double seconds);
   JobEnd waitFor(pid_t launcher, bool ownGroup);
+  /// Takes the statuses of all children that have ended.
+  /// @return that of the launcher, if it is one of them.
+  std::optional<int> reap(pid_t launcher);
   void take(const ArrivedSignal& signal, pid_t launcher, bool ownGroup);
   void endLeftovers(std::chrono::milliseconds grace);
   void report(const FailedStart& start, const RestartDecision& decision) const;
   /// Tells the user's command.
-  void tell(const char* event, const std::string& message) const;
+  ///
+  /// @param members Further members of the document: `, "exit_code": 1`.
+  void tell(const char* event, const std::string& message, const std::string& members = {}) const;
+  std::string exitCodeMember() const;
   /// @return the signal that ended the pause early; 0 if none.
   int pauseFor(double seconds);
 
   JobPlan plan_;
   RestartPolicy policy_;
   std::optional<RunProgress> progress_;
+  JobSignals signals_;  // before the thread of events_, which must not take one of them
   std::unique_ptr<steptape::detail::process::EventCommand> events_;  // null: none
-  JobSignals signals_;
   int starts_ = 0;
   JobEnd end_{kExitProblem, false};             // of the last start
   std::optional<Aftermath> aftermath_;          // of the last start that died by itself

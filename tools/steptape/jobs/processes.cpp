@@ -78,7 +78,8 @@ void adoptOrphans() {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-void signalChildren(int signal) {
+std::vector<pid_t> childrenOutside(pid_t group) {
+  std::vector<pid_t> children;
   std::vector<detail::base::DirectoryEntry> entries;
   static_cast<void>(detail::base::listDirectory("/proc", &entries));  // What is readable is enough.
   const pid_t self = ::getpid();
@@ -87,11 +88,11 @@ void signalChildren(int signal) {
       continue;
     }
     const std::optional<detail::base::ProcessStat> stat = detail::base::readProcessStat(entry.name);
-    if (stat && stat->parent == self) {
-      // The child cannot have a new process id: it is reaped only by this process.
-      ::kill(static_cast<pid_t>(std::atol(entry.name.c_str())), signal);
+    if (stat && stat->parent == self && stat->group != group) {
+      children.push_back(static_cast<pid_t>(std::atol(entry.name.c_str())));
     }
   }
+  return children;
 }
 
 }  // namespace steptape::tools

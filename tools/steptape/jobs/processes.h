@@ -32,7 +32,7 @@ bool isInForeground();
 /// Makes this process the parent of every process of its jobs whose parent dies.
 void adoptOrphans();
 
-/// Sends `signal` to every child of this process.
-void signalChildren(int signal);
+/// Returns the children of this process that are not in a process group, ended ones as well.
+std::vector<pid_t> childrenOutside(pid_t group);
 
 }  // namespace steptape::tools

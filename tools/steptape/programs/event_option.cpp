@@ -14,7 +14,10 @@ CLI::Option* addEventOption(CLI::App* command, std::string* eventCommand) {
       ->add_option("--on-event", *eventCommand,
                    "A command of a shell that gets a JSON document on its standard input when "
                    "something happens")
-      ->type_name("COMMAND");
+      ->type_name("COMMAND")
+      ->check([](const std::string& given) {
+        return given.empty() ? "got an empty command; expected one of a shell" : "";
+      });
 }
 
 std::unique_ptr<detail::process::EventCommand> eventCommandOf(const std::string& command) {
