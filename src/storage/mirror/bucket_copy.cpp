@@ -69,10 +69,17 @@ class Appender {
  public:
   /// @param bytes What the file has. @param crc The checksum of that.
   Appender(const std::string& path, std::uint64_t bytes, base::Crc32c crc)
-      : file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666)),
+      : path_(path),
+        file_(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW)),
         before_(bytes),
         bytes_(bytes),
-        crc_(crc) {}
+        crc_(crc) {
+    if (!file_.isOpen() && errno == ENOENT) {
+      file_ = base::FileDescriptor(
+          ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666));
+      isMade_ = file_.isOpen();
+    }
+  }
 
   bool isOpen() const { return file_.isOpen(); }
   bool add(std::string_view piece) {
@@ -93,14 +100,20 @@ class Appender {
     }
     return true;
   }
-  /// Makes the file what it was.
-  void cutBack() { static_cast<void>(::ftruncate(file_.number(), static_cast<off_t>(before_))); }
+  /// Makes the file what it was: a file that this object has made disappears.
+  void cutBack() {
+    static_cast<void>(isMade_ ? ::unlink(path_.c_str())
+                              : ::ftruncate(file_.number(), static_cast<off_t>(before_)));
+    bytes_ = before_;
+  }
   std::uint64_t bytes() const { return bytes_; }
   base::Crc32c crc() const { return crc_; }
   int error() const { return error_; }
 
  private:
+  const std::string path_;
   base::FileDescriptor file_;
+  bool isMade_ = false;
   const std::uint64_t before_;
   std::uint64_t bytes_;
   base::Crc32c crc_;
@@ -333,8 +346,8 @@ Status BucketCopy::State::extend(Bucket& bucket, const ObjectInfo& object, Local
     return {};
   }
   // What has come of a transfer that broke off is the start of the object all the same, if what
-  // was there before is.
-  if (result.isDone() || local->isOurs) {
+  // was there before is. Nothing of it is no file.
+  if (result.isDone() || (local->isOurs && file.bytes() > 0)) {
     local->bytes = file.bytes();
     local->crc = file.crc();
   } else {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -8,6 +9,7 @@
 #include "storage/mirror/bucket_copy.h"
 #include "storage/mirror/mirror_fixture.h"
 #include "storage/mirror/send_directory.h"
+#include "support/small_disk.h"
 
 #include <gmock/gmock.h>
 
@@ -100,6 +102,49 @@ TEST_F(BucketCopyTrouble, KeepsNothingOfATransferThatBreaksOffBeforeItIsKnownToF
   EXPECT_EQ(copied(), whole_);
 }
 
+TEST_F(BucketCopyTrouble, MakesNoFileThatDoesNotFitOntoTheDisk) {
+  whole_ = std::string(kLarge, 'x') + "end";
+  send(whole_);
+  {
+    const test::SmallDisk disk(1000);
+    const BucketCopy::Update update = this->update();
+    ASSERT_EQ(update.problems.size(), 1U);
+    EXPECT_THAT(update.problems.front().message(), HasSubstr("File too large"));
+    EXPECT_FALSE(std::filesystem::exists(copyOf("a")));
+  }
+  EXPECT_THAT(update().problems, IsEmpty());
+  EXPECT_EQ(copied(), whole_);
+}
+
+TEST_F(BucketCopyTrouble, LeavesAFileAsItWasIfMoreDoesNotFitOntoTheDisk) {
+  whole_ = std::string(kLarge, 'x') + "end";
+  send(whole_.substr(0, 1000));
+  update();
+  send(whole_);
+  {
+    const test::SmallDisk disk(2000);
+    EXPECT_EQ(update().problems.size(), 1U);
+    EXPECT_EQ(copied(), whole_.substr(0, 1000));
+  }
+  EXPECT_THAT(update().problems, IsEmpty());
+  EXPECT_EQ(copied(), whole_);
+}
+
+TEST_F(BucketCopyTrouble, MakesNoFileOfATransferThatBreaksOffBeforeItsFirstByte) {
+  send("bytes");
+  server_.setChange([](const LoopbackRequest& request, LoopbackAnswer* answer) {
+    if (request.method == "GET" && request.path() == "/runs/exp/a") {
+      answer->sentBytes = 0;
+      answer->ending = LoopbackEnding::kClose;
+    }
+  });
+  EXPECT_EQ(update().problems.size(), 1U);
+  EXPECT_FALSE(std::filesystem::exists(copyOf("a")));
+  server_.setChange({});
+  EXPECT_THAT(update().problems, IsEmpty());
+  EXPECT_EQ(copied(), "bytes");
+}
+
 TEST_F(BucketCopyTrouble, MakesNoFileOfThePageOfAProxy) {
   send("bytes");
   server_.setRule([](const LoopbackRequest& request) -> std::optional<LoopbackAnswer> {
@@ -108,7 +153,7 @@ TEST_F(BucketCopyTrouble, MakesNoFileOfThePageOfAProxy) {
     return request.path() == "/runs/exp/a" ? std::optional(page) : std::nullopt;
   });
   EXPECT_EQ(update().problems.size(), 1U);
-  EXPECT_EQ(copied(), "");
+  EXPECT_FALSE(std::filesystem::exists(copyOf("a")));
   server_.setRule({});
   EXPECT_THAT(update().problems, IsEmpty());
   EXPECT_EQ(copied(), "bytes");
