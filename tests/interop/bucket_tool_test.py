@@ -9,6 +9,7 @@ import glob
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import tempfile
@@ -83,6 +84,46 @@ class AnyServer(BucketCase):
                 self.assertIn(NAMES[0], remote)
                 # Names are longer, so that tables have other widths.
                 self.assertEqual(remote.replace(self.place, "runs").split(), local.split())
+
+    def test_names_the_bucket_in_what_it_says_of_damage(self):
+        write_run(self.scratch / "run", 3)
+        event_file, = glob.glob("*tfevents*", root_dir=self.scratch / "run")
+        content = bytearray((self.scratch / "run" / event_file).read_bytes())
+        content[-1] ^= 255
+        (self.scratch / "run" / event_file).write_bytes(content)
+        self.sync("run", self.place)
+        for command in (["inspect"], ["inspect", "--json"], ["runs"], ["check", "--json"], ["tail", "--once"], ["plot"],
+                        ["export"], ["rewrite", "--output", "new"]):
+            with self.subTest(command=command):
+                result = self.tool(*command, self.place, exit_code=1)
+                self.assertIn(f"{self.place}/{event_file}", result.stdout + result.stderr)
+                self.assertNotIn(str(self.copies), result.stdout + result.stderr)
+
+    def test_names_the_bucket_of_an_object_that_was_replaced(self):
+        write_run(self.scratch / "run", 3)
+        self.sync("run", self.place)
+        name, = self.keys()
+        reader = subprocess.Popen([TOOL, "tail", self.place], cwd=self.scratch, env=self.environment,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        with reader:
+            reader.stdout.readline()
+            content = (self.scratch / "run" / name).read_bytes()
+            with self.server.client() as client:
+                client.put_object(Bucket=bucket_servers.BUCKET, Key=f"{self.id()}/{name}", Body=content[:100])
+            self.assertIn(f"note: {self.place}/{name} was truncated or replaced", reader.stderr.readline())
+            reader.terminate()
+
+    def test_says_where_the_copy_of_a_bucket_has_no_room(self):
+        write_run(self.scratch / "run", 30)
+        self.sync("run", self.place)
+        # Of files of 512 bytes at most the copy is none.
+        limited = "trap '' XFSZ; ulimit -f 1; exec \"$@\""
+        result = subprocess.run(["sh", "-c", limited, "sh", TOOL, "inspect", self.place], cwd=self.scratch,
+                                env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                timeout=PATIENCE_SECONDS, text=True)
+        self.assertEqual(result.returncode, 1, result.stdout)
+        self.assertRegex(result.stderr,
+                         f"cannot copy to {self.copies}/[^/]*: {re.escape(self.place)}/.*: File too large")
 
     def test_compares_a_run_in_a_bucket_with_one_on_the_disk(self):
         write_run(self.scratch / "run", 3)

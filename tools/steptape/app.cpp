@@ -24,6 +24,7 @@
 #include "tools/steptape/hosts/host_answer.h"
 #include "tools/steptape/jobs/program_words.h"
 #include "tools/steptape/projects/cmake_directory.h"
+#include "tools/steptape/runs/bucket_copies.h"
 #include "tools/steptape/serving/data_server_program.h"
 #include "tools/steptape/terminal/screen_text.h"
 #include "tools/steptape/terminal/standard_streams.h"
@@ -157,7 +158,7 @@ int runAndReport(int argc, const char* const* argv) {
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {
-    printMessage(std::string("steptape: ") + error.what());
+    printMessage("steptape: " + shownPathOf(error.what()));
     return kExitProblem;
   }
 }

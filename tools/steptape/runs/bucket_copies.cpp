@@ -111,10 +111,20 @@ bool isPath(std::string_view prefix) {
                       [](const fs::path& name) { return name == "." || name == ".."; });
 }
 
+/// Says of a file that cannot be written that it is a copy: the bucket is not at fault.
+Status withPlace(Status problem) {
+  const std::string text = shownPathOf(problem.message());
+  return text == problem.message()
+             ? std::move(problem)
+             : Status(problem.code(), fmt::format("cannot copy to {}: {}",
+                                                  Copies::instance().directory->path(), text));
+}
+
 BucketCopy::Update update(const std::string& url, Copy* copy, std::vector<Damage>* problems) {
   BucketCopy::Update result = copy->files->update();
   copy->updated = std::chrono::steady_clock::now();
-  for (const Status& problem : result.problems) {
+  for (Status& problem : result.problems) {
+    problem = withPlace(std::move(problem));
     if (problems != nullptr) {
       problems->push_back({url, 0, 0, ReadOutcome::kIoError, problem});
     }
@@ -143,8 +153,8 @@ std::string makeBucketCopy(const std::string& url) {
   std::error_code error;
   fs::create_directories(copy.directory, error);
   if (error) {
-    throw Error(ErrorCode::kIoError,
-                fmt::format("cannot make {}: {}", copy.directory, error.message()));
+    throw Error(ErrorCode::kIoError, fmt::format("cannot copy {} to {}: {}", url,
+                                                 copies.directory->path(), error.message()));
   }
   BucketCopy::Options options;
   options.directory = copy.directory;

@@ -69,8 +69,8 @@ void PointFollower::addNews(const RunReader& run, std::size_t mostPoints, RunNew
     news->restarted.push_back(name);
   }
   known = total;
-  news->replaced.insert(news->replaced.end(), replaced.begin(), replaced.end());
   for (const std::string& file : replaced) {
+    news->replaced.push_back(shownPathOf(file));
     forgetDamage(file);
   }
   addDamage(run.damage(), news);

@@ -109,6 +109,9 @@ FileSummary summaryOf(const RunReader& run, const std::string& path) {
   for (const Damage& damage : run.damage()) {
     if (damage.path == path) {
       file.damage.push_back(damage);
+      file.damage.back().path = file.path;
+      file.damage.back().status =
+          Status(damage.status.code(), shownPathOf(damage.status.message()));
     }
   }
   return file;
