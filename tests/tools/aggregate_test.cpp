@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "support/small_disk.h"
 #include "tools/tool_fixture.h"
 
 #include <gmock/gmock.h>
@@ -128,6 +129,36 @@ TEST_F(Aggregate, DoesNotChangeAnExistingRun) {
   EXPECT_THAT(steptape("aggregate seed_1 seed_2 --output mean"),
               Exits(1, HasSubstr("mean holds 1 event file")));
   EXPECT_EQ(contentOf("mean/events.out.tfevents.1"), before);
+}
+
+TEST_F(Aggregate, WritesAllGroupsOrNone) {
+  for (const std::string seed : {"1", "2"}) {
+    writeRun("seed_" + seed + "/train", 1, 1);
+    writeRun("seed_" + seed + "/test", 2, 2);
+  }
+  writeRun("mean/train", 7, 7);
+  EXPECT_THAT(steptape("aggregate 'seed_?' --output mean"),
+              Exits(1, HasSubstr("mean/train holds 1 event file")));
+  EXPECT_FALSE(std::filesystem::exists(path("mean/test")));
+  writeEvents("seed_3/train/events.out.tfevents.1", {simpleScalar("accuracy", 1, 0)});
+  writeRun("seed_3/test", 2, 2);
+  EXPECT_THAT(steptape("aggregate 'seed_?' --output deep/mean --min-runs 3"),
+              Exits(1, HasSubstr("got no scalar tag that 3 runs have")));
+  EXPECT_FALSE(std::filesystem::exists(path("deep")));
+}
+
+TEST_F(Aggregate, LeavesNothingOnAFullDisk) {
+  for (const std::string seed : {"seed_1", "seed_2"}) {
+    std::vector<event::Event> events;
+    for (int step = 0; step < 1000; ++step) {
+      events.push_back(simpleScalar("loss", 1, step));
+    }
+    writeEvents(seed + "/events.out.tfevents.1", events);
+  }
+  const test::SmallDisk disk(1000);
+  EXPECT_THAT(steptape("aggregate seed_1 seed_2 --output mean"),
+              Exits(1, HasSubstr("File too large")));
+  EXPECT_FALSE(std::filesystem::exists(path("mean")));
 }
 
 TEST_F(Aggregate, RefusesAPatternWithoutMatches) {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
+#include <set>
 #include <string>
+#include <vector>
 
+#include "support/small_disk.h"
 #include "tools/tool_fixture.h"
 
 #include <gmock/gmock.h>
@@ -21,6 +24,13 @@ class Rewrite : public ToolFixture {
                  simpleScalar("Loss/val", 4, 10), simpleScalar("debug/x", 1, 10)});
   }
   Outcome rewrite(const std::string& arguments) const { return steptape("rewrite " + arguments); }
+  std::set<std::string> entriesOf(const std::string& directory) const {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(path(directory))) {
+      names.insert(entry.path().filename());
+    }
+    return names;
+  }
   std::string csv(const std::string& run) const {
     return steptape("export " + run + " --format csv --layout long").out;
   }
@@ -68,6 +78,95 @@ TEST_F(Rewrite, WritesSeveralRunsByTheirNames) {
   std::filesystem::copy(path("run"), path("runs/b/c"));
   EXPECT_EQ(rewrite("runs --output new").exitCode, 0);
   EXPECT_THAT(csv("new"), AllOf(HasSubstr("new/a,Loss/val"), HasSubstr("new/b/c,Loss/val")));
+}
+
+TEST_F(Rewrite, WritesRunsOfSeveralPathsByTheirNames) {
+  writeRun();
+  std::filesystem::create_directories(path("runs/b"));
+  std::filesystem::copy(path("run"), path("runs/a"));
+  std::filesystem::copy(path("run"), path("runs/b/c"));
+  for (const std::string paths : {"runs/a runs/b", "'runs/*'"}) {
+    EXPECT_THAT(rewrite(paths + " --output new"),
+                Prints("new/a: 4 values written, 0 left out\n"
+                       "new/b/c: 4 values written, 0 left out\n"));
+    EXPECT_EQ(entriesOf("new"), (std::set<std::string>{"a", "b"}));
+    std::filesystem::remove_all(path("new"));
+  }
+  EXPECT_THAT(rewrite("runs/a runs/b --run c --output one"),
+              Prints("one: 4 values written, 0 left out\n"));
+}
+
+TEST_F(Rewrite, RefusesRunsOfOneName) {
+  writeRun();
+  std::filesystem::create_directories(path("old"));
+  std::filesystem::copy(path("run"), path("old/run"));
+  EXPECT_THAT(rewrite("run old/run --output new"),
+              Exits(2, HasSubstr("PATH: got old/run and run, which both become new/run; expected "
+                                 "runs of different names")));
+  EXPECT_FALSE(std::filesystem::exists(path("new")));
+}
+
+TEST_F(Rewrite, LeavesNothingOfRunsOfWhichOneFails) {
+  writeRun();
+  std::filesystem::create_directories(path("runs"));
+  std::filesystem::copy(path("run"), path("runs/a"));
+  writeEvents("runs/b/events.out.tfevents.1",
+              {version(), simpleScalar("loss", 1, 0), simpleScalar("loss", 1, 1000)});
+  const std::string shift = " --shift-steps 9223372036854775000 --output ";
+  EXPECT_EQ(rewrite("runs/a --output fine --shift-steps 9223372036854775000").exitCode, 0);
+  EXPECT_THAT(rewrite("runs" + shift + "deep/new"), Exits(1, HasSubstr("got step 1000 shifted")));
+  EXPECT_FALSE(std::filesystem::exists(path("deep")));
+  EXPECT_THAT(rewrite("runs/b" + shift + "new"), Exits(1, HasSubstr("got step 1000 shifted")));
+  EXPECT_FALSE(std::filesystem::exists(path("new")));
+  std::filesystem::create_directories(path("kept"));
+  writeBytes("kept/notes.txt", "mine");
+  EXPECT_EQ(rewrite("runs/b" + shift + "kept").exitCode, 1);
+  EXPECT_EQ(entriesOf("kept"), std::set<std::string>{"notes.txt"});
+  EXPECT_EQ(rewrite("runs/b --output kept").exitCode, 0) << "and can be tried again";
+}
+
+TEST_F(Rewrite, LeavesNothingOnAFullDisk) {
+  std::vector<event::Event> events{version()};
+  for (int step = 0; step < 1000; ++step) {
+    events.push_back(simpleScalar("loss", 1, step));
+  }
+  writeEvents("run/events.out.tfevents.1", events);
+  const test::SmallDisk disk(1000);
+  EXPECT_THAT(rewrite("run --output new"), Exits(1, HasSubstr("File too large")));
+  EXPECT_FALSE(std::filesystem::exists(path("new")));
+}
+
+TEST_F(Rewrite, WritesNothingBesideARun) {
+  writeRun();
+  std::filesystem::create_directories(path("runs"));
+  std::filesystem::copy(path("run"), path("runs/a"));
+  std::filesystem::copy(path("run"), path("runs/b"));
+  std::filesystem::create_directories(path("new"));
+  std::filesystem::copy(path("run"), path("new/b"));
+  EXPECT_THAT(rewrite("runs --output new"), Exits(1, HasSubstr("new/b holds 1 event file")));
+  EXPECT_EQ(entriesOf("new"), std::set<std::string>{"b"});
+}
+
+TEST_F(Rewrite, SaysWhichPatternsMatchNoTag) {
+  writeRun();
+  for (const std::string option : {"--tag", "--drop", "--rename"}) {
+    EXPECT_THAT(
+        rewrite("run --output new " + option + " nothing" + (option == "--rename" ? " x" : "")),
+        Exits(1, HasSubstr(option + ": got \"nothing\"; expected a match in a tag; "
+                                    "'steptape inspect' lists all tags")));
+    EXPECT_FALSE(std::filesystem::exists(path("new")));
+  }
+  const Outcome outcome =
+      rewrite("run --output new --drop debug --drop nothing --rename Loss/ loss/");
+  EXPECT_THAT(outcome, Exits(0, "note: --drop: got \"nothing\"; expected a match in a tag\n"));
+}
+
+TEST_F(Rewrite, KeepsAWallTimeOfZero) {
+  event::Event event = simpleScalar("loss", 1, 5);
+  event.wallTime = 0;
+  writeEvents("run/events.out.tfevents.1", {version(), event});
+  EXPECT_EQ(rewrite("run --output new").exitCode, 0);
+  EXPECT_EQ(csv("new"), "run,tag,step,wall_time,value\nnew,loss,5,0.0,1.0\n");
 }
 
 TEST_F(Rewrite, RefusesTwoTagsWithOneName) {

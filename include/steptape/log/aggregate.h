@@ -123,7 +123,8 @@ struct AggregateResult {
 /// @throws Error(kInvalidArgument) if there are fewer runs than a tag needs, no tag counts, every
 ///         tag is in a conflict, or a percentile is not from 0 to 100 or is missing for the band;
 ///         Error(kFailedPrecondition) if `directory` contains event files;
-///         Error(kIoError) if it cannot be written.
+///         Error(kIoError) if it cannot be written. Nothing of the new run is then there: its file
+///         appears when it is whole.
 /// @threads Thread-safe with distinct directories.
 /// @cost    Memory for the points of one tag in all runs.
 STEPTAPE_EXPORT AggregateResult aggregateRuns(const std::vector<RunReader>& runs,

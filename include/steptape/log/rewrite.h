@@ -49,7 +49,8 @@ struct RewriteResult {
 /// @param directory Of the new run: one without event files, which may not exist yet.
 /// @throws Error(kInvalidArgument) if two tags get one name, or a step would not fit into 64 bits;
 ///         Error(kFailedPrecondition) if the directory has event files; Error(kIoError) if it
-///         cannot be written. An incomplete run may then remain.
+///         cannot be written. Nothing of the new run is then there: its file appears when it is
+///         whole.
 /// @threads Thread-safe.
 /// @cost    Reads the run twice, in bounded memory.
 STEPTAPE_EXPORT RewriteResult rewriteRun(const RunFiles& run, const std::string& directory,

@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <chrono>
 #include <map>
 #include <utility>
 
+#include "steptape/base/clock.h"
 #include "steptape/base/status.h"
+#include "steptape/events/event.h"
 #include "steptape/log/aggregate.h"
 #include "steptape/log/run_reader.h"
-#include "steptape/log/summary_writer.h"
 
 #include "base/text.h"
+#include "log/aggregate/prepare_aggregate.h"
 #include "log/aggregate/statistics.h"
+#include "log/writer/whole_run.h"
+#include "values/kinds/plot/custom_scalars.h"
+#include "values/kinds/tag.h"
+#include "values/kinds/text.h"
 
 namespace steptape {
 namespace {
 
 using detail::base::counted;
 using detail::log::AggregateStatistic;
+using detail::log::WholeRun;
 
 /// Returns the minimum number of runs with a tag: a single run only if the caller wants it.
 std::size_t fewestRuns(const AggregateOptions& options) {
@@ -69,52 +74,54 @@ void checkConflicts(const std::vector<std::string>& tags,
   }
 }
 
-void checkDirectory(const std::string& directory) {
-  const std::vector<std::string> files = listEventFiles(directory);
-  if (!files.empty()) {
-    throw Error(ErrorCode::kFailedPrecondition,
-                "aggregate: " + directory + " holds " + counted(files.size(), "event file") +
-                    "; expected a directory without any, since a run is aggregated once");
-  }
-}
-
-/// Options that drop no point, however slow the disk is.
-WriterOptions patientOptions() {
-  WriterOptions options;
-  options.blockTimeout = std::chrono::hours(24);
-  options.flushTimeout = std::chrono::hours(24);
-  return options;
-}
-
-void write(SummaryWriter& writer, const AggregateSeries& series,
-           const std::vector<AggregateStatistic>& statistics) {
+void write(const AggregateSeries& series, const std::vector<AggregateStatistic>& statistics,
+           WholeRun* output) {
+  detail::values::checkTag(series.tag);
   for (const AggregateStatistic& statistic : statistics) {
-    const std::string tag = series.tag + statistic.suffix;
-    ScalarOptions options;
+    event::Value value;
+    value.tag = series.tag + statistic.suffix;
     for (const AggregatePoint& point : series.points) {
       if (point.runs > 1 || !statistic.needsSeveralRuns) {
-        options.wallTime = point.wallTime;
-        writer.addScalar(tag, statistic.value(point), point.step, options);
+        value.data = static_cast<float>(statistic.value(point));
+        output->add({point.wallTime, point.step, event::Summary{{value}}, ""});
       }
     }
   }
 }
 
-void describe(SummaryWriter& writer, const std::vector<RunReader>& runs) {
+/// Writes values that belong to the whole run.
+void describe(const std::vector<RunReader>& runs, const std::vector<std::string>& tags,
+              const AggregateOptions& options, WholeRun* output) {
+  const double now = Clock::system().wallSeconds();
   std::vector<std::string> directories;
   directories.reserve(runs.size());
   for (const RunReader& run : runs) {
     directories.push_back(run.directory());
   }
-  writer.addTextTable("aggregated runs", directories, 0);
+  event::Value table =
+      detail::values::textTableValue("aggregated runs", detail::values::textTable(directories));
+  output->add({now, 0, event::Summary{{std::move(table)}}, ""});
+  if (options.band != AggregateBand::kNone) {
+    const CustomScalarsLayout layout = detail::log::bandCharts(tags, options);
+    detail::values::checkLayout(layout);
+    output->add({now, 0, event::Summary{{detail::values::customScalarsValue(layout)}}, ""});
+  }
 }
 
 }  // namespace
 
 AggregateResult aggregateRuns(const std::vector<RunReader>& runs, const std::string& directory,
                               const AggregateOptions& options) {
+  WholeRun output(directory, "aggregate");
+  AggregateResult result = detail::log::prepareAggregate(runs, options, &output);
+  output.appear();
+  return result;
+}
+
+AggregateResult detail::log::prepareAggregate(const std::vector<RunReader>& runs,
+                                              const AggregateOptions& options, WholeRun* output) {
   checkRuns(runs, options);
-  const std::vector<AggregateStatistic> statistics = detail::log::statisticsOf(options);
+  const std::vector<AggregateStatistic> statistics = statisticsOf(options);
   AggregateResult result;
   std::vector<std::string> tags;
   const RunsByTag byTag = runsByTag(runs, options);
@@ -123,24 +130,19 @@ AggregateResult aggregateRuns(const std::vector<RunReader>& runs, const std::str
     (hasEnough ? tags : result.tagsLeftOut).push_back(tag);
   }
   checkTags(tags, options);
-  result.conflicts = detail::log::takeConflicts(statistics, &tags);
+  result.conflicts = takeConflicts(statistics, &tags);
   checkConflicts(tags, result.conflicts);
-  checkDirectory(directory);
-  SummaryWriter writer(directory, patientOptions());
-  describe(writer, runs);
-  if (options.band != AggregateBand::kNone) {
-    writer.addCustomScalars(detail::log::bandCharts(tags, options));
-  }
+  describe(runs, tags, options, output);
   for (const std::string& tag : tags) {
     AggregateSeries series = aggregateScalars(byTag.at(tag), options);
     series.tag = tag;
-    write(writer, series, statistics);
+    write(series, statistics, output);
     if (!series.points.empty()) {
       series.points = {series.points.back()};
     }
     result.series.push_back(std::move(series));
   }
-  writer.close().throwIfError();
+  output->finish();
   return result;
 }
 

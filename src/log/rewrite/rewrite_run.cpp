@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <chrono>
 #include <map>
 #include <utility>
 
-#include "steptape/base/status.h"
+#include "steptape/events/plugin_content.h"
 #include "steptape/log/rewrite.h"
-#include "steptape/log/summary_writer.h"
 
 #include "base/got_expected.h"
-#include "base/text.h"
+#include "base/utf8.h"
 #include "log/reader/run_events.h"
+#include "log/rewrite/prepare_rewrite.h"
+#include "log/writer/whole_run.h"
 
 namespace steptape {
 namespace {
@@ -17,14 +17,7 @@ namespace {
 using detail::log::RunEvents;
 using detail::log::RunTag;
 using detail::log::RunValue;
-
-/// Options that drop no value, however slow the disk is.
-WriterOptions patientOptions() {
-  WriterOptions options;
-  options.blockTimeout = std::chrono::hours(24);
-  options.flushTimeout = std::chrono::hours(24);
-  return options;
-}
+using detail::log::WholeRun;
 
 /// Names the tags of the new run.
 /// @throws Error(kInvalidArgument) if two get one name.
@@ -32,8 +25,11 @@ std::vector<RewrittenTag> renamed(const std::vector<RunTag>& tags, const Rewrite
   std::vector<RewrittenTag> result;
   std::map<std::string, std::string> origins;
   for (const RunTag& tag : tags) {
-    const std::optional<std::string> name =
+    std::optional<std::string> name =
         options.rename ? options.rename(tag.name) : std::optional<std::string>(tag.name);
+    if (name && !detail::base::isValidUtf8(*name)) {
+      name = detail::base::replaceInvalidUtf8(*name);  // a part of a letter was replaced
+    }
     result.push_back({tag.name, name.value_or("")});
     if (!name) {
       continue;
@@ -109,19 +105,19 @@ bool isWanted(const RunValue& value, const RewriteOptions& options) {
 
 RewriteResult rewriteRun(const RunFiles& run, const std::string& directory,
                          const RewriteOptions& options) {
-  const std::vector<std::string> files = listEventFiles(directory);
-  if (!files.empty()) {
-    throw Error(ErrorCode::kFailedPrecondition,
-                "rewrite: " + directory + " holds " +
-                    detail::base::counted(files.size(), "event file") +
-                    "; expected a directory without any");
-  }
-  detail::log::RunEventsOptions reading;
+  WholeRun output(directory, "rewrite");
+  RewriteResult result = detail::log::prepareRewrite(run, options, &output);
+  output.appear();
+  return result;
+}
+
+RewriteResult detail::log::prepareRewrite(const RunFiles& run, const RewriteOptions& options,
+                                          WholeRun* output) {
+  RunEventsOptions reading;
   reading.onProgress = options.onProgress;
   RunEvents events(run, std::move(reading));
   RewriteResult result;
   result.tags = renamed(events.tags(), options);
-  SummaryWriter writer(directory, patientOptions());
   for (RunValue value; events.next(&value);) {
     RewrittenTag& tag = result.tags[value.tag];
     if (tag.newName.empty() || !isWanted(value, options)) {
@@ -131,11 +127,11 @@ RewriteResult rewriteRun(const RunFiles& run, const std::string& directory,
     event::Event event =
         eventOf(value, events.tags()[value.tag], tag.newName, /*isFirst=*/tag.values == 0);
     event.step = shifted(value.step, options.stepShift);
-    writer.addEvent(std::move(event));
+    output->add(std::move(event));
     ++tag.values;
     ++result.values;
   }
-  writer.close().throwIfError();
+  output->finish();
   result.damage = events.damage();
   return result;
 }

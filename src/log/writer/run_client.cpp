@@ -2,7 +2,6 @@
 #include "log/writer/run_client.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -13,6 +12,7 @@
 #include "events/framing/event_file_name.h"
 #include "log/writer/directory_place.h"
 #include "log/writer/recovery.h"
+#include "log/writer/run_checks.h"
 #include "log/writer/run_claim.h"
 #include "log/writer/wait_check.h"
 #include "process/blackbox/state_page.h"
@@ -26,30 +26,10 @@ std::uint64_t bitsOf(double wallTime) {
   return bits;
 }
 
-/// TensorBoard's fast data server stops reading a file at a NaN wall time.
-void checkWallTime(double wallTime) {
-  if (!std::isfinite(wallTime)) {
-    base::reject(std::to_string(wallTime), "finite seconds since 1970", "wallTime");
-  }
-}
-
 event::Event::What eventOf(event::Value value) {
   event::Summary summary;
   summary.values.push_back(std::move(value));
   return summary;
-}
-
-/// @throws Error(kInvalidArgument) for a URL, which would become a directory named "s3:".
-void checkIsPath(const std::string& directory) {
-  const std::size_t end = directory.find("://");
-  const bool isUrl = end != std::string::npos && end > 0 && end < directory.find('/');
-  if (isUrl) {
-    base::reject(base::quoted(directory),
-                 base::startsWith(directory, "s3://")
-                     ? "a directory of this machine, and the URL as WriterOptions::mirror"
-                     : "a directory of this machine",
-                 "SummaryWriter: log directory");
-  }
 }
 
 /// Returns a time of which a clock does not overflow.
@@ -79,7 +59,8 @@ std::shared_ptr<RunClient> RunClient::create(std::string directory, WriterOption
   std::string place;
   RunClaim claim;  // before the run has one of its own
   if (options.enabled) {
-    checkIsPath(directory);
+    checkIsPath(directory, "SummaryWriter: log directory",
+                ", and the URL as WriterOptions::mirror");
     checkMirror(options);
     claim = chooseRun(&directory, &options);
     if (claim.isOccupied()) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <forward_list>
 #include <map>
 #include <memory>
 #include <string>
@@ -15,6 +16,8 @@
 
 #include "steptape/base/status.h"
 
+#include "log/aggregate/prepare_aggregate.h"
+#include "log/writer/whole_run.h"
 #include "tools/steptape/commands/commands.h"
 #include "tools/steptape/exit_code.h"
 #include "tools/steptape/help/value_check.h"
@@ -72,10 +75,10 @@ struct RunTroubles {
   std::vector<std::string> rounded;
 };
 
-Group aggregateGroup(const std::vector<RunFiles>& runs, std::string output,
+Group aggregateGroup(const std::vector<RunFiles>& runs, detail::log::WholeRun* output,
                      const AggregateOptions& options, const NamePattern& tags, Progress* progress,
                      RunTroubles* troubles) {
-  Group group{std::move(output), {}, {}};
+  Group group{output->directory(), {}, {}};
   std::vector<RunReader> readers;
   for (const RunFiles& run : runs) {
     readers.push_back(readRun(run, progress));
@@ -84,7 +87,7 @@ Group aggregateGroup(const std::vector<RunFiles>& runs, std::string output,
     troubles->damage.insert(troubles->damage.end(), damage.begin(), damage.end());
     addRoundedNotes(readers.back(), tags, &troubles->rounded);
   }
-  group.result = aggregateRuns(readers, group.output, options);
+  group.result = detail::log::prepareAggregate(readers, options, output);
   return group;
 }
 
@@ -206,7 +209,10 @@ int aggregate(const AggregateArguments& arguments) {
   Progress progress("aggregating", bytes);
   AggregateOptions options = arguments.options;
   options.wantsTag = [&](std::string_view tag) { return arguments.filter.tag.isFoundIn(tag); };
-  std::vector<Group> groups;
+  // All of them appear, or none. The last one is in front, since it may be in a directory that was
+  // made for an earlier one.
+  std::forward_list<detail::log::WholeRun> outputs;
+  std::vector<std::pair<const std::vector<RunFiles>*, detail::log::WholeRun*>> jobs;
   std::vector<std::string> alone;
   for (const auto& [name, members] : runs) {
     if (members.size() == 1 && fewestRuns(options) > 1) {
@@ -214,10 +220,17 @@ int aggregate(const AggregateArguments& arguments) {
       continue;
     }
     const std::string output = name == "." ? arguments.output : arguments.output + "/" + name;
+    jobs.emplace_back(&members, &outputs.emplace_front(output, "aggregate"));
+  }
+  std::vector<Group> groups;
+  for (const auto& [members, output] : jobs) {
     groups.push_back(
-        aggregateGroup(members, output, options, arguments.filter.tag, &progress, &troubles));
+        aggregateGroup(*members, output, options, arguments.filter.tag, &progress, &troubles));
   }
   progress.clear();
+  for (const auto& [members, output] : jobs) {
+    output->appear();
+  }
   if (groups.empty()) {
     throw Error(
         ErrorCode::kInvalidArgument,

@@ -3,18 +3,25 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdint>
+#include <cstddef>
+#include <filesystem>
 #include <fmt/format.h>
+#include <forward_list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <regex>
+#include <set>
 #include <string>
+#include <system_error>
 #include <unistd.h>
 #include <utility>
 #include <vector>
 
 #include "steptape/base/status.h"
 
+#include "log/rewrite/prepare_rewrite.h"
+#include "log/writer/whole_run.h"
 #include "tools/steptape/commands/commands.h"
 #include "tools/steptape/exit_code.h"
 #include "tools/steptape/runs/log_paths.h"
@@ -39,34 +46,135 @@ struct RewriteArguments {
   bool json = false;
 };
 
-std::optional<std::string> newNameOf(const std::string& tag, const RewriteArguments& arguments,
-                                     const std::vector<std::regex>& expressions) {
-  const bool isDropped =
-      std::any_of(arguments.dropped.begin(), arguments.dropped.end(),
-                  [&](const NamePattern& pattern) { return pattern.isFoundIn(tag); });
-  if (isDropped || !arguments.filter.tag.isFoundIn(tag)) {
-    return std::nullopt;
-  }
-  std::string name = tag;
-  for (std::size_t i = 0; i < expressions.size(); ++i) {
-    name = std::regex_replace(name, expressions[i], arguments.renames[i].second);
-  }
-  return name;
-}
+/// The new names of tags, and which patterns have found one.
+class TagNames {
+ public:
+  /// @throws CLI::ValidationError
+  explicit TagNames(const RewriteArguments& arguments);
 
-/// @throws CLI::ValidationError
-std::vector<std::regex> expressionsOf(const RewriteArguments& arguments) {
-  std::vector<std::regex> expressions;
+  /// @return nothing for a tag that is left out.
+  std::optional<std::string> newNameOf(const std::string& tag);
+
+  /// Notes each pattern that no tag matches: it may be mistyped.
+  /// @throws Error(kIoError) if --tag selects nothing, or if nothing matches any of the others.
+  void checkUse() const;
+
+ private:
+  struct Use {
+    std::string text;  // "--drop: got ..."
+    bool isFound = false;
+  };
+
+  const RewriteArguments& arguments_;
+  std::vector<std::regex> expressions_;
+  std::vector<Use> renames_;
+  std::vector<Use> dropped_;
+  bool hasTag_ = false;  // one that --tag selects
+};
+
+TagNames::TagNames(const RewriteArguments& arguments) : arguments_(arguments) {
   for (const auto& [expression, replacement] : arguments.renames) {
     try {
-      expressions.emplace_back(expression, std::regex::ECMAScript);
+      expressions_.emplace_back(expression, std::regex::ECMAScript);
     } catch (const std::regex_error&) {
       throw CLI::ValidationError(
           "--rename",
           fmt::format("got \"{}\"; expected a regular expression (ECMAScript)", expression));
     }
+    renames_.push_back({fmt::format("--rename: got \"{}\"", expression)});
   }
-  return expressions;
+  for (const NamePattern& pattern : arguments.dropped) {
+    dropped_.push_back({fmt::format("--drop: got \"{}\"", pattern.text())});
+  }
+}
+
+std::optional<std::string> TagNames::newNameOf(const std::string& tag) {
+  if (!arguments_.filter.tag.isFoundIn(tag)) {
+    return std::nullopt;
+  }
+  hasTag_ = true;
+  bool isDropped = false;
+  for (std::size_t i = 0; i < dropped_.size(); ++i) {
+    const bool isFound = arguments_.dropped[i].isFoundIn(tag);
+    dropped_[i].isFound = dropped_[i].isFound || isFound;
+    isDropped = isDropped || isFound;
+  }
+  if (isDropped) {
+    return std::nullopt;
+  }
+  std::string name = tag;
+  for (std::size_t i = 0; i < expressions_.size(); ++i) {
+    renames_[i].isFound = renames_[i].isFound || std::regex_search(name, expressions_[i]);
+    name = std::regex_replace(name, expressions_[i], arguments_.renames[i].second);
+  }
+  return name;
+}
+
+void TagNames::checkUse() const {
+  constexpr const char* kExpected = "; expected a match in a tag";
+  constexpr const char* kAdvice = "; 'steptape inspect' lists all tags";
+  const std::string& selected = arguments_.filter.tag.text();
+  if (!hasTag_ && !selected.empty()) {
+    throw Error(ErrorCode::kIoError,
+                fmt::format("--tag: got \"{}\"{}{}", selected, kExpected, kAdvice));
+  }
+  std::vector<std::string> unused;
+  for (const std::vector<Use>* const uses : {&renames_, &dropped_}) {
+    for (const Use& use : *uses) {
+      if (!use.isFound) {
+        unused.push_back(use.text + kExpected);
+      }
+    }
+  }
+  if (!unused.empty() && unused.size() == renames_.size() + dropped_.size()) {
+    throw Error(ErrorCode::kIoError, unused.front() + kAdvice);
+  }
+  printNotes(unused);
+}
+
+/// Returns the path at or below which a run was found.
+std::filesystem::path rootOf(const RunFiles& run) {
+  std::error_code error;
+  std::filesystem::path root = std::filesystem::absolute(run.directory, error).lexically_normal();
+  root = root.has_filename() ? root : root.parent_path();
+  const std::filesystem::path name = run.name == "." ? "" : run.name;
+  for (auto each = name.begin(); each != name.end(); ++each) {
+    root = root.parent_path();
+  }
+  return root;
+}
+
+/// Returns the directory of each new run: by its name below its path or, if there are several
+/// paths, by the last name of that path as well.
+///
+/// @param all The runs of all paths, of which `runs` are selected.
+/// @throws CLI::ValidationError if two would have one.
+std::vector<std::string> outputsOf(const std::vector<RunFiles>& runs,
+                                   const std::vector<RunFiles>& all, const std::string& output) {
+  std::set<std::filesystem::path> roots;
+  for (const RunFiles& run : all) {
+    roots.insert(rootOf(run));
+  }
+  std::vector<std::string> outputs;
+  std::map<std::string, std::string> owners;
+  for (const RunFiles& run : runs) {
+    std::filesystem::path directory = output;
+    if (runs.size() > 1) {
+      directory /= roots.size() > 1 ? rootOf(run).filename() : "";
+      directory /= run.name == "." ? "" : run.name;
+    }
+    std::string text = directory.string();
+    text.resize(text.size() > 1 && text.back() == '/' ? text.size() - 1 : text.size());
+    const auto [owner, isNew] = owners.emplace(text, run.directory);
+    if (!isNew) {
+      throw CLI::ValidationError(
+          "PATH", fmt::format("got {} and {}, which both become {}; expected runs of different "
+                              "names",
+                              owner->second, run.directory, text));
+    }
+    outputs.push_back(std::move(text));
+  }
+  return outputs;
 }
 
 std::string textOf(const std::string& output, const RewriteResult& result,
@@ -102,33 +210,54 @@ std::string jsonOf(const std::string& run, const std::string& output, const Rewr
       .toString();
 }
 
-int rewrite(const RewriteArguments& arguments) {
-  const std::vector<std::regex> expressions = expressionsOf(arguments);
-  std::vector<Damage> unreadable;
-  const std::vector<RunFiles> runs =
-      selectRuns(runsOf(arguments.paths, &unreadable), arguments.filter.run);
-  int exitCode = reportProblems(unreadable);
-  Progress progress("rewriting", 2 * totalBytes(runs));  // everything is read twice
+void print(const RewriteArguments& arguments, const std::vector<RunFiles>& runs,
+           const std::vector<detail::log::WholeRun*>& outputs,
+           const std::vector<RewriteResult>& results) {
   const Terminal terminal = terminalAt(STDOUT_FILENO);
   std::vector<std::string> json;
-  for (const RunFiles& run : runs) {
-    const bool isOnly = runs.size() == 1 || run.name == ".";
-    const std::string output = isOnly ? arguments.output : arguments.output + "/" + run.name;
-    RewriteOptions options = arguments.options;
-    options.rename = [&](const std::string& tag) { return newNameOf(tag, arguments, expressions); };
-    options.onProgress = progress.part();
-    const RewriteResult result = rewriteRun(run, output, options);
-    progress.clear();
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const std::string& output = outputs[i]->directory();
     if (arguments.json) {
-      json.push_back(jsonOf(run.directory, output, result));
+      json.push_back(jsonOf(runs[i].directory, output, results[i]));
     } else {
-      fmt::print("{}", textOf(output, result, terminal));
-      flushOutput();
+      fmt::print("{}", textOf(output, results[i], terminal));
     }
-    exitCode = std::max(exitCode, reportProblems(result.damage));
   }
   if (arguments.json) {
     fmt::print("{}\n", JsonObject().add("runs", jsonArray(json)).toString());
+  }
+  flushOutput();
+}
+
+int rewrite(const RewriteArguments& arguments) {
+  TagNames names(arguments);
+  std::vector<Damage> unreadable;
+  const std::vector<RunFiles> all = runsOf(arguments.paths, &unreadable);
+  const std::vector<RunFiles> runs = selectRuns(all, arguments.filter.run);
+  int exitCode = reportProblems(unreadable);
+  // All of them appear, or none. The last one is in front, since it may be in a directory that was
+  // made for an earlier one.
+  std::forward_list<detail::log::WholeRun> outputs;
+  std::vector<detail::log::WholeRun*> outputOf;
+  for (const std::string& directory : outputsOf(runs, all, arguments.output)) {
+    outputOf.push_back(&outputs.emplace_front(directory, "rewrite"));
+  }
+  Progress progress("rewriting", 2 * totalBytes(runs));  // everything is read twice
+  std::vector<RewriteResult> results;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    RewriteOptions options = arguments.options;
+    options.rename = [&](const std::string& tag) { return names.newNameOf(tag); };
+    options.onProgress = progress.part();
+    results.push_back(detail::log::prepareRewrite(runs[i], options, outputOf[i]));
+  }
+  progress.clear();
+  names.checkUse();
+  for (detail::log::WholeRun* const output : outputOf) {
+    output->appear();
+  }
+  print(arguments, runs, outputOf, results);
+  for (const RewriteResult& result : results) {
+    exitCode = std::max(exitCode, reportProblems(result.damage));
   }
   return exitCode;
 }
@@ -175,7 +304,7 @@ void addRewriteCommand(CLI::App* app, int* exitCode) {
   command->add_flag("--json", arguments->json, "Print JSON for programs");
   command->footer(
       "The original does not change. Several runs are written below --output, each by its name. "
-      "Points that a restart overwrote are not written.\n"
+      "All appear once they are whole, or none. Points that a restart overwrote are not written.\n"
       "\n"
       "Examples:\n"
       "  steptape rewrite runs/a --output runs/b --rename '^Loss/' loss/ --drop '^debug'\n"
