@@ -161,6 +161,16 @@ TEST_F(Rewrite, SaysWhichPatternsMatchNoTag) {
   EXPECT_THAT(outcome, Exits(0, "note: --drop: got \"nothing\"; expected a match in a tag\n"));
 }
 
+TEST_F(Rewrite, RefusesToRenameATagThatIsTooLongForItsSearch) {
+  writeEvents("run/events.out.tfevents.1",
+              {version(), simpleScalar(std::string(300'000, 'x'), 1, 0), simpleScalar("y", 1, 0)});
+  EXPECT_THAT(rewrite("run --output new --rename '(.)*y' z"),
+              Exits(1, HasSubstr("--rename: got a tag of 300000 bytes, xxxx")));
+  EXPECT_FALSE(std::filesystem::exists(path("new")));
+  EXPECT_EQ(rewrite("run --output new --rename y z --drop ^xxx").exitCode, 0);
+  EXPECT_EQ(rewrite("run --output all").exitCode, 0);
+}
+
 TEST_F(Rewrite, KeepsAWallTimeOfZero) {
   event::Event event = simpleScalar("loss", 1, 5);
   event.wallTime = 0;

@@ -42,7 +42,7 @@ std::vector<fs::path> missing(const std::string& directory) {
 
 WholeRun::WholeRun(std::string directory, std::string call)
     : directory_(std::move(directory)), call_(std::move(call)) {
-  checkIsPath(directory_, call_ + ": directory", ", from which `steptape sync` sends it");
+  checkIsPath(directory_, call_ + ": directory", ", from which 'steptape sync' sends it");
   checkPlace();
 }
 

@@ -53,6 +53,7 @@ class TagNames {
   explicit TagNames(const RewriteArguments& arguments);
 
   /// @return nothing for a tag that is left out.
+  /// @throws Error(kInvalidArgument) for a tag in which --rename cannot be searched.
   std::optional<std::string> newNameOf(const std::string& tag);
 
   /// Notes each pattern that no tag matches: it may be mistyped.
@@ -104,6 +105,12 @@ std::optional<std::string> TagNames::newNameOf(const std::string& tag) {
   }
   std::string name = tag;
   for (std::size_t i = 0; i < expressions_.size(); ++i) {
+    if (name.size() > kSearchedBytes) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("--rename: got a tag of {} bytes, {}...; expected at most {}; --drop "
+                              "leaves it out",
+                              name.size(), name.substr(0, 40), kSearchedBytes));
+    }
     renames_[i].isFound = renames_[i].isFound || std::regex_search(name, expressions_[i]);
     name = std::regex_replace(name, expressions_[i], arguments_.renames[i].second);
   }

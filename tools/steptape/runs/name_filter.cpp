@@ -9,10 +9,7 @@ NamePattern::NamePattern(const std::string& text)
     : text_(text), regex_(std::regex(text, std::regex::ECMAScript | std::regex::optimize)) {}
 
 bool NamePattern::isFoundIn(std::string_view name) const {
-  // The standard library's search uses stack space for each character, and a tag in a damaged file
-  // could be long enough to exhaust it.
-  constexpr std::size_t kSearched = 4096;
-  name = name.substr(0, kSearched);
+  name = name.substr(0, kSearchedBytes);
   return !regex_ || std::regex_search(name.begin(), name.end(), *regex_);
 }
 

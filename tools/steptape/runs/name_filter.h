@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <regex>
 #include <string>
@@ -11,6 +12,10 @@ class App;
 }
 
 namespace steptape::tools {
+
+/// The standard library's search uses stack space for each character, and a tag in a damaged file
+/// could be long enough to exhaust it: no more than these first bytes of a name are searched.
+inline constexpr std::size_t kSearchedBytes = 4096;
 
 /// An ECMAScript regular expression that is searched in the names of runs or tags.
 class NamePattern {
