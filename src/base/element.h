@@ -61,6 +61,11 @@ Wide widen(T element) {
   }
 }
 
+inline bool isFloatingPoint(DType dtype) {
+  return dtype == DType::kFloat16 || dtype == DType::kBFloat16 || dtype == DType::kFloat32 ||
+         dtype == DType::kFloat64;
+}
+
 /// Returns whether a float represents every value of the type exactly.
 inline bool fitsFloat(DType dtype) {
   return dtypeSize(dtype) <= 2 || dtype == DType::kFloat32;

@@ -14,6 +14,7 @@
 
 #include "steptape/base/status.h"
 
+#include "base/element.h"
 #include "base/sigpipe_blocked.h"
 #include "base/torch_error_text.h"
 #include "ranks/c10d/roll_call.h"
@@ -213,7 +214,10 @@ class GlooTransport final : public steptape::detail::ranks::Transport {
   }
 
   bool canReduce(const CollectiveCall& call) const override {
-    return call.kind == CollectiveKind::kAllreduce &&
+    // gloo keeps a NaN in a minimum or a maximum or loses it, by its place.
+    const bool mayLoseNan = (call.op == ReduceOp::kMin || call.op == ReduceOp::kMax) &&
+                            steptape::detail::base::isFloatingPoint(call.dtype);
+    return call.kind == CollectiveKind::kAllreduce && !mayLoseNan &&
            torchType(call.dtype) != at::ScalarType::Undefined;
   }
 

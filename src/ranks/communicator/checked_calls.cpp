@@ -5,6 +5,7 @@
 
 #include "steptape/base/status.h"
 
+#include "base/element.h"
 #include "ranks/communicator/grouped_elements.h"
 
 namespace steptape::detail::ranks {
@@ -14,13 +15,8 @@ namespace {
   throw Error(ErrorCode::kInvalidArgument, call.describe() + ": " + why);
 }
 
-bool isFloatingPoint(DType dtype) {
-  return dtype == DType::kFloat16 || dtype == DType::kBFloat16 || dtype == DType::kFloat32 ||
-         dtype == DType::kFloat64;
-}
-
 void checkReduction(const CollectiveCall& call) {
-  if (call.op == ReduceOp::kAverage && !isFloatingPoint(call.dtype)) {
+  if (call.op == ReduceOp::kAverage && !base::isFloatingPoint(call.dtype)) {
     refuse(call, std::string("got ") + dtypeName(call.dtype) +
                      "; expected floating-point numbers for an average");
   }

@@ -29,10 +29,11 @@ T combine(T left, T right) {
       return calculate(a, b);
     }
   };
+  // With a NaN neither comparison is true: it wins in either place.
   if constexpr (kOp == ReduceOp::kMin) {
-    return std::min(left, right);
+    return left < right || left != left ? left : right;
   } else if constexpr (kOp == ReduceOp::kMax) {
-    return std::max(left, right);
+    return left > right || left != left ? left : right;
   } else if constexpr (kOp == ReduceOp::kProduct) {
     return wrap(left, right, [](auto a, auto b) { return a * b; });
   } else {

@@ -12,6 +12,7 @@
 
 #include "steptape/base/status.h"
 
+#include "base/element.h"
 #include "ranks/communicator/element_reduction.h"
 #include "ranks/communicator/poll_pause.h"
 #include "ranks/engine/stuck.h"
@@ -36,6 +37,15 @@ void mergeMoments(void* from, void* into, int* count, MPI_Datatype* /*type*/) {
   for (int i = 0; i < *count; ++i) {
     target[i].merge(source[i]);
   }
+}
+
+/// MPI_MIN and MPI_MAX keep a NaN or lose it by its place: ranks may get different results.
+template <ReduceOp kOp>
+void combineFloats(void* from, void* into, int* count, MPI_Datatype* type) {
+  const std::array<const void*, 2> parts{from, into};
+  steptape::detail::ranks::reduceElements(parts, static_cast<std::size_t>(*count),
+                                          *type == MPI_DOUBLE ? DType::kFloat64 : DType::kFloat32,
+                                          kOp, into);
 }
 
 void mergeMessages(void* from, void* into, int* count, MPI_Datatype* /*type*/) {
@@ -196,6 +206,8 @@ MpiTransport::MpiTransport(MPI_Comm data, GroupMap map, const MpiCommunicatorOpt
   MPI_Type_contiguous(kMomentsDoubles, MPI_DOUBLE, &momentsType_);
   MPI_Type_commit(&momentsType_);
   MPI_Op_create(&mergeMoments, /*commute=*/1, &momentsOp_);
+  MPI_Op_create(&combineFloats<ReduceOp::kMin>, /*commute=*/1, &floatMinOp_);
+  MPI_Op_create(&combineFloats<ReduceOp::kMax>, /*commute=*/1, &floatMaxOp_);
 }
 
 MpiTransport::~MpiTransport() {
@@ -211,6 +223,8 @@ MpiTransport::~MpiTransport() {
   for (std::unique_ptr<SentNote>& sent : sentNotes_) {
     static_cast<void>(sent.release());  // MPI still reads it: a rank has not received its note
   }
+  MPI_Op_free(&floatMaxOp_);
+  MPI_Op_free(&floatMinOp_);
   MPI_Op_free(&momentsOp_);
   MPI_Type_free(&momentsType_);
   MPI_Op_free(&comparisonOp_);
@@ -278,7 +292,14 @@ MpiTransport::ElementType MpiTransport::elementTypeOf(const CollectiveCall& call
   if (call.kind == CollectiveKind::kAllreduceMoments) {
     return {momentsType_, momentsOp_};
   }
-  return {mpiType(call.dtype), mpiOp(call.op, call.dtype)};
+  const MPI_Datatype type = mpiType(call.dtype);
+  if (steptape::detail::base::isFloatingPoint(call.dtype) && call.op == ReduceOp::kMin) {
+    return {type, floatMinOp_};
+  }
+  if (steptape::detail::base::isFloatingPoint(call.dtype) && call.op == ReduceOp::kMax) {
+    return {type, floatMaxOp_};
+  }
+  return {type, mpiOp(call.op, call.dtype)};
 }
 
 bool MpiTransport::canReduce(const CollectiveCall& call) const {

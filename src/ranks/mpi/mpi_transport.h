@@ -96,6 +96,8 @@ class MpiTransport final : public steptape::detail::ranks::Transport {
   MPI_Op comparisonOp_ = MPI_OP_NULL;
   MPI_Datatype momentsType_ = MPI_DATATYPE_NULL;
   MPI_Op momentsOp_ = MPI_OP_NULL;
+  MPI_Op floatMinOp_ = MPI_OP_NULL;
+  MPI_Op floatMaxOp_ = MPI_OP_NULL;
   std::vector<std::unique_ptr<SentNote>> sentNotes_;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -140,6 +141,32 @@ void floats(Communicator& world) {
   expectReducesByAll<double>(world);
   expectReduces<float>(world, ReduceOp::kAverage);
   expectReduces<double>(world, ReduceOp::kAverage);
+}
+
+/// In turn, each rank has a NaN at one place.
+template <typename T, std::size_t kCount>
+void expectKeepsNan(Communicator& world) {
+  for (const ReduceOp op : {ReduceOp::kMin, ReduceOp::kMax}) {
+    for (int diverged = 0; diverged < world.size(); ++diverged) {
+      SCOPED_TRACE(diverged);
+      Numbers<T, kCount> numbers = numbersOf<T, kCount>(world.rank());
+      if (world.rank() == diverged) {
+        numbers[kCount / 2] = std::numeric_limits<T>::quiet_NaN();
+      }
+      world.allreduce(numbers, op);
+      EXPECT_TRUE(std::isnan(numbers[kCount / 2]));
+      numbers[kCount / 2] = (expectedOf<T, kCount>(world.size(), op)[kCount / 2]);
+      EXPECT_EQ(numbers, (expectedOf<T, kCount>(world.size(), op)));
+    }
+  }
+}
+
+/// Else ranks would disagree on whether a run has diverged.
+void allRanksGetANanOfOne(Communicator& world) {
+  expectKeepsNan<float, kFew>(world);
+  expectKeepsNan<float, kMany>(world);
+  expectKeepsNan<double, kFew>(world);
+  expectKeepsNan<double, kMany>(world);
 }
 
 /// Elements of 16 bits, given by their bits.
@@ -304,6 +331,7 @@ std::vector<ContractCase> reductionContract() {
   return {{"CombinesIntegersByEveryOperation", &integers},
           {"CombinesBoolsByAndAndOr", &bools},
           {"CombinesFloatsByEveryOperation", &floats},
+          {"GivesAllRanksANanOfOne", &allRanksGetANanOfOne},
           {"AddsHalvesInFloat32AndRoundsOnce", &halvesAreAddedInFloat32},
           {"CombinesHalvesByEveryOperation", &halvesByEveryOperation},
           {"ScattersHalvesInPartsOfDifferentSizes", &halvesAreScattered},

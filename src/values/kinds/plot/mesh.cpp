@@ -11,6 +11,7 @@
 
 #include "steptape/events/plugin_content.h"
 
+#include "base/element.h"
 #include "base/utf8.h"
 #include "values/kinds/image/color_math.h"
 #include "values/kinds/reject.h"
@@ -36,11 +37,6 @@ Shape batchedShape(const char* part, const TensorView& view) {
                  "at least one of the " + std::string(part));
   }
   return shape;
-}
-
-bool isFloatingPoint(DType dtype) {
-  return dtype == DType::kFloat16 || dtype == DType::kBFloat16 || dtype == DType::kFloat32 ||
-         dtype == DType::kFloat64;
 }
 
 /// Returns whether the text is one `{...}` in which every bracket and string ends. TensorBoard
@@ -89,7 +85,7 @@ void checkColors(const TensorView& colors, const TensorView& vertices) {
 }
 
 void checkFaces(const TensorView& faces, const TensorView& vertices) {
-  if (isFloatingPoint(faces.dtype()) || faces.dtype() == DType::kBool) {
+  if (base::isFloatingPoint(faces.dtype()) || faces.dtype() == DType::kBool) {
     base::reject("faces of element type " + std::string(dtypeName(faces.dtype())),
                  "an integer type");
   }
@@ -169,7 +165,7 @@ event::Tensor integerTensor(const char* part, const TensorView& view, event::Ten
 }
 
 event::Tensor colorTensor(const TensorView& colors, UnshownElements* unshown) {
-  if (!isFloatingPoint(colors.dtype()) && colors.dtype() != DType::kBool) {
+  if (!base::isFloatingPoint(colors.dtype()) && colors.dtype() != DType::kBool) {
     return integerTensor<std::uint8_t>("colors", colors, event::TensorType::kUInt8, 255);
   }
   return converted<float>(colors, event::TensorType::kUInt8, batchedShape("colors", colors),
