@@ -111,6 +111,17 @@ class Scalars:
             {tag: same(zip(rows["step"], rows["wall_time"], rows["value"]))
              for tag, rows in table.groupby("tag")}, self.curves)
 
+    def test_duckdb_finds_nan_and_infinities_in_parquet(self):
+        # It takes the statistics of a file, which leave out NaN, for those of the column.
+        for layout in ("wide", "long"):
+            path = self.export("--format", "parquet", "--layout", layout)
+            column, condition = ('"Loss"', "true") if layout == "wide" else ("value", "tag = 'Loss'")
+            for test, expected in (("isnan({})", 1), ("{} > 1e30", 2), ("{} < -1e30", 1)):
+                found = duckdb.sql(f"select count(*) from '{path}' where {condition} and {test.format(column)}").fetchall()
+                self.assertEqual(found, [(expected,)], (layout, test))
+            largest = duckdb.sql(f"select max({column}) from '{path}' where {condition}").fetchall()[0][0]
+            self.assertTrue(math.isnan(largest), layout)
+
     def test_wide_csv(self):
         path = self.export("--format", "csv", "--tag", "loss|ü")
         table = pandas.read_csv(path, index_col="step")
