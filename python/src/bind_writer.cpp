@@ -19,6 +19,7 @@
 #include "bindings.h"
 #include "gil.h"
 #include "log/writer/default_log_dir.h"
+#include "log/writer/failed_end.h"
 #include "log/writer/wait_check.h"
 #include "ranks/communicator/launch.h"
 #include "writer.h"
@@ -117,7 +118,14 @@ void bindWriter(nb::module_& module) {
   nb::class_<Writer> writer(module, "Writer", nb::type_slots(slots));
   writer.def("__init__", &init)
       .def("_flush", [](Self self) { finish(self, &Writer::flush); })
-      .def("_close", [](Self self) { finish(self, &Writer::close); })
+      .def("_close",
+           [](Self self, bool hasFailed) {
+             std::optional<::steptape::detail::log::FailedEnd> failed;
+             if (hasFailed) {
+               failed.emplace();
+             }
+             finish(self, &Writer::close);
+           })
       .def("_resume",
            [](Self self, std::int64_t step) {
              call(self, [&](SummaryWriter& run) { run.resume(step); });

@@ -35,10 +35,18 @@ def _warn(message: str) -> None:
     warnings.warn(message, WriterWarning, stacklevel=level)
 
 
+def _is_failure(error: Any) -> bool:
+    """Whether an exception that leaves the `with` of a run is a failure of the program."""
+    if isinstance(error, SystemExit):
+        return error.code not in (None, 0)
+    return not isinstance(error, GeneratorExit)  # the end of a generator that nobody asks for more
+
+
 class OpenRun(_core.Writer):
     """What SummaryWriter is made of, besides its calls: opening, flushing, closing, and what a device copies."""
 
     _pid = 0  # as long as there is no run, so that _end() works after any failure
+    _has_failed = False  # the program, of which an exception ends the run
 
     def __init__(self, log_dir: Optional[Path] = None, comment: str = "", purge_step: Step = None,
                  max_queue: int = 10, flush_secs: Number = 120, filename_suffix: str = "", *,
@@ -184,7 +192,7 @@ class OpenRun(_core.Writer):
 
     def _finish(self) -> None:
         self._is_late = True  # unless this succeeds
-        self._close()
+        self._close(self._has_failed)
         self._is_late = False
 
     def stats(self) -> dict[str, int]:
@@ -206,10 +214,13 @@ class OpenRun(_core.Writer):
         if kind is None:
             self.close()
             return
+        self._has_failed = _is_failure(error)
         try:
             self.close()
         except Exception as problem:  # pylint: disable=broad-except
             _warn(str(problem))  # The exception of the program is the one to see.
+        finally:
+            self._has_failed = False
 
     def __del__(self) -> None:
         self._end()
@@ -323,7 +334,11 @@ _open: weakref.WeakSet[OpenRun] = weakref.WeakSet()
 
 
 def _close_all() -> None:
+    # The exception that ended the program. At a prompt it may be any, after which the program went on.
+    has_failed = getattr(sys, "last_value", None) is not None and not (
+        hasattr(sys, "ps1") or sys.flags.interactive)
     for run in list(_open):
+        run._has_failed = has_failed
         run._end()
 
 

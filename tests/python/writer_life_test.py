@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What was logged from Python is in the run, however the program ends, and whichever process logged it."""
 
+import json
 import os
 import pickle
 import random
@@ -108,6 +109,32 @@ for step in range(10**9):
             writer.add_scalar("loss", 0.5, 0)
             1 / 0
         self.assertEqual(self.steps(), [0])
+
+    def test_of_a_run_says_whether_the_program_failed(self):
+        opened = "writer = steptape.SummaryWriter(log_dir)\nwriter.add_hparams({'lr': 0.1}, {})\n"
+        scope = "with steptape.SummaryWriter(log_dir) as writer:\n    writer.add_hparams({'lr': 0.1}, {})\n    "
+        caught = "try:\n    1 / 0\nexcept ZeroDivisionError:\n    pass\n"
+        generator = ("def train():\n    with steptape.SummaryWriter(log_dir) as writer:\n"
+                     "        writer.add_hparams({'lr': 0.1}, {})\n        yield\n"
+                     "steps = train()\nnext(steps)\nsteps.close()\n")
+        for name, text, state in (
+                ("block that ends", scope + "pass", "ended"),
+                ("block left by an exception", scope + "raise RuntimeError('diverged')", "failed"),
+                ("block left by Ctrl-C", scope + "raise KeyboardInterrupt", "failed"),
+                ("block left by exit(1)", scope + "sys.exit(1)", "failed"),
+                ("block left by a message", scope + "sys.exit('diverged')", "failed"),
+                ("block left by exit()", scope + "sys.exit()", "ended"),
+                ("block of a generator", generator, "ended"),
+                ("program that ends", opened, "ended"),
+                ("program that catches its exception", opened + caught, "ended"),
+                ("program ended by an exception", opened + "1 / 0", "failed"),
+                ("close before the exception", opened + "writer.close()\n1 / 0", "ended")):
+            with self.subTest(end=name):
+                self.log_dir = os.path.join(self.folder, name)
+                self.program(text)
+                said = subprocess.run([TOOL, "runs", "--json", self.log_dir], env=self.environment, check=True,
+                                      capture_output=True).stdout
+                self.assertEqual(json.loads(said)["runs"][0]["state"], state)
 
     def test_by_close_may_be_followed_by_more(self):
         writer = steptape.SummaryWriter(self.log_dir)

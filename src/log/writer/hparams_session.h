@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "log/writer/failed_end.h"
 #include "values/kinds/hparams.h"
 
 namespace steptape::detail::log {
@@ -46,10 +47,12 @@ class HparamsSession {
     return std::move(metrics_);
   }
 
-  /// Returns a failure if an exception is in flight that was not in flight at construction.
+  /// Returns a failure if an exception is in flight that was not in flight at construction, or if
+  /// the caller says so.
   SessionStatus status() const {
-    return std::uncaught_exceptions() > exceptionsAtStart_ ? SessionStatus::kFailure
-                                                           : SessionStatus::kSuccess;
+    const bool hasFailed =
+        std::uncaught_exceptions() > exceptionsAtStart_ || FailedEnd::isInThread();
+    return hasFailed ? SessionStatus::kFailure : SessionStatus::kSuccess;
   }
 
  private:
