@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <functional>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,63 +11,20 @@
 #include "steptape/log/summary_writer.h"
 
 #include "support/own_black_boxes.h"
+#include "tools/runs_fixture.h"
 #include "tools/state_job.h"
-#include "tools/tool_fixture.h"
 
 #include <gmock/gmock.h>
 
 namespace steptape {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
-
-using RunJson = nlohmann::json;
-
-class RunsCommand : public ToolFixture {
- protected:
-  /// Writes a run as another library does, with the hyperparameters of a trial.
-  void writeRun(const std::string& name, const Hparams& hparams,
-                const std::vector<event::Event>& events) const {
-    event::Value start;
-    start.tag = "_hparams_/session_start_info";
-    start.metadata.emplace();
-    start.metadata->pluginName = event::kHparamsPlugin;
-    start.metadata->pluginContent = encodeHparamsContent(HparamsSessionStart{hparams});
-    start.data = event::Tensor{event::TensorType::kFloat, {}, std::string(4, '\0'), {}};
-    std::vector<event::Event> all{version(), eventAt(0, event::Summary{{start}})};
-    all.insert(all.end(), events.begin(), events.end());
-    writeEvents(name + "/" + kFile, all);
-  }
-  /// Three trials, of which the second is the best at its end, and the third was the best before.
-  void writeTrials() const {
-    writeRun("runs/a", {{"lr", 0.1}, {"opt", "sgd"}, {"batch", 32}},
-             {simpleScalar("loss", 3, 0), simpleScalar("loss", 2, 1)});
-    writeRun("runs/b", {{"lr", 0.01}, {"opt", "adam"}, {"batch", 32}},
-             {simpleScalar("loss", 3, 0), simpleScalar("loss", 1, 1)});
-    writeRun("runs/c", {{"lr", 0.001}, {"opt", "adam"}, {"batch", 32}},
-             {simpleScalar("loss", 0.5F, 0), simpleScalar("loss", 4, 1)});
-  }
-
-  Outcome runs(const std::string& arguments) const { return steptape("runs " + arguments); }
-  RunJson json(const std::string& arguments) const {
-    const Outcome outcome = runs(arguments + " --json");
-    EXPECT_EQ(outcome.exitCode, 0) << outcome.error;
-    return RunJson::parse(outcome.out).at("runs");
-  }
-  /// Returns the last part of the directory of each run, in the order of the rows.
-  std::vector<std::string> names(const std::string& arguments) const {
-    std::vector<std::string> names;
-    for (const RunJson& run : json(arguments)) {
-      const std::string directory = run.at("run");
-      names.push_back(directory.substr(directory.rfind('/') + 1));
-    }
-    return names;
-  }
-};
 
 TEST_F(RunsCommand, ShowsARowForEachRun) {
   writeTrials();
@@ -162,12 +118,6 @@ TEST_F(RunsCommand, ShowsOnlyRunsForWhichAllConditionsHold) {
   EXPECT_THAT(names("runs --where 'step>7'"), IsEmpty());
 }
 
-TEST_F(RunsCommand, FindsTheComparisonBehindANameThatHasItsSigns) {
-  writeRun("runs/a", {{"x=1", 5}}, {});
-  EXPECT_THAT(names("runs --where 'x=1=5'"), ElementsAre("a"));
-  EXPECT_THAT(names("runs --where 'x=1>5'"), IsEmpty());
-}
-
 TEST_F(RunsCommand, RefusesNamesThatNoRunHas) {
   writeTrials();
   EXPECT_THAT(runs("runs --metric los"),
@@ -179,6 +129,13 @@ TEST_F(RunsCommand, RefusesNamesThatNoRunHas) {
   EXPECT_THAT(runs("runs --where 'lrr>1'"), Exits(2, HasSubstr("--where: got \"lrr\"")));
   EXPECT_THAT(runs("runs --where loss"),
               Exits(2, HasSubstr("--where: got \"loss\"; expected a comparison")));
+}
+
+TEST_F(RunsCommand, RefusesANegativeNumberOfRuns) {
+  writeTrials();
+  EXPECT_THAT(runs("runs --top -1"),
+              Exits(2, HasSubstr("--top: got -1; expected a number of at least 0")));
+  EXPECT_THAT(names("runs --top 0"), SizeIs(3));
 }
 
 TEST_F(RunsCommand, RefusesOptionsThatDoNotGoTogether) {
@@ -201,6 +158,21 @@ TEST_F(RunsCommand, CountsTheTimeOfTrainingWithoutTheGapsBetweenSessions) {
   EXPECT_EQ(run.at("trained_seconds"), 90);
   EXPECT_EQ(run.at("sessions"), 2);
   EXPECT_EQ(run.at("last_wall_time"), 9030);
+}
+
+TEST_F(RunsCommand, ShowsAHyperparameterThatIsNoNumberInOneRun) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  writeRun("runs/a", {{"drop", nan}, {"same", nan}}, {});
+  writeRun("runs/b", {{"drop", 0.1}, {"same", nan}}, {});
+  writeRun("runs/c", {{"drop", 0.2}, {"same", nan}}, {});
+  EXPECT_THAT(runs("runs").out, AllOf(HasSubstr("drop"), Not(HasSubstr("same"))));
+}
+
+TEST_F(RunsCommand, SortsNumbersThatAreTextsAsNumbers) {
+  writeRun("runs/a", {{"decay", "0.1"}}, {});
+  writeRun("runs/b", {{"decay", "1e-05"}}, {});
+  writeRun("runs/c", {{"decay", "0.002"}}, {});
+  EXPECT_THAT(names("runs --sort decay"), ElementsAre("b", "c", "a"));
 }
 
 TEST_F(RunsCommand, WritesCsvWithAllHyperparameters) {

@@ -28,7 +28,7 @@ constexpr char kLaterFile[] = "events.out.tfevents.2";
 class LogDirFixture : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string pattern = testing::TempDir() + "steptape_XXXXXX";
+    std::string pattern = ::testing::TempDir() + "steptape_XXXXXX";
     ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
     root_ = pattern;
   }

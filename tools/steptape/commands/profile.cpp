@@ -139,7 +139,7 @@ ViewOptions addViewOptions(CLI::App* command, ProfileOptions* options) {
   view.by->check(oneOf({"name", "shape", "module", "stack"}))->capture_default_str();
   view.top = command->add_option("--top", options->rows,
                                  "How many operators to show; with --json, all if not given");
-  view.top->type_name("N")->capture_default_str();
+  view.top->check(atLeast(0))->type_name("N")->capture_default_str();
   view.sort = command->add_option("--sort", options->sort,
                                   "Which operators come first: those with the largest value");
   view.sort->check(oneOf({"self", "total", "calls"}))->capture_default_str();

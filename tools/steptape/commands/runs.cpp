@@ -25,6 +25,7 @@
 #include "tools/steptape/runs/name_filter.h"
 #include "tools/steptape/runs/rounded_scalars.h"
 #include "tools/steptape/runs/run_columns.h"
+#include "tools/steptape/runs/run_condition.h"
 #include "tools/steptape/runs/run_overview.h"
 #include "tools/steptape/tables/runs_table.h"
 #include "tools/steptape/terminal/interruptible_wait.h"
@@ -144,16 +145,12 @@ RunsView viewOf(const std::vector<LogDir>& logs, const RunsArguments& arguments,
   }
   const bool isTable = arguments.format == "table";
   view.columns.hparams = hparamColumns(view.runs, isTable && !arguments.all);
-  if (arguments.sort == "run" || arguments.sort.empty() || !isTable) {
-    addRoundedNotes(view, &view.notes);
-    return view;
-  }
-  // What the order follows is shown.
+  // What the order of a table follows is shown.
   auto* const group = order.kind == RunColumn::Kind::kMetric   ? &view.columns.metrics
                       : order.kind == RunColumn::Kind::kHparam ? &view.columns.hparams
                                                                : nullptr;
   const auto isSame = [&](const RunColumn& column) { return column.name == order.name; };
-  if (group != nullptr && std::none_of(group->begin(), group->end(), isSame)) {
+  if (isTable && group != nullptr && std::none_of(group->begin(), group->end(), isSame)) {
     group->push_back(order);
   }
   addRoundedNotes(view, &view.notes);
@@ -343,6 +340,7 @@ void addRunsCommand(CLI::App* app, int* exitCode) {
       ->type_name("COLUMN");
   command->add_flag("--reverse", arguments->reverse, "Sort the other way round");
   command->add_option("--top", arguments->top, "Only the first COUNT runs; 0: all")
+      ->check(atLeast(0))
       ->type_name("COUNT")
       ->capture_default_str();
   command->add_flag("--all", arguments->all,
@@ -364,7 +362,8 @@ void addRunsCommand(CLI::App* app, int* exitCode) {
   command->footer(
       "COLUMN is run, state, step, trained, age, sessions, a hyperparameter or a metric; trained "
       "and "
-      "age are in seconds. CONDITION compares a column by <, <=, =, !=, >= or >. STATE is:\n"
+      "age are in seconds. CONDITION compares a column by <, <=, =, !=, >= or >, trained and age "
+      "also with durations such as 10:00 or 1h30min. STATE is:\n"
       "\n"
       "  running  a process writes the run, on this machine or on another one\n"
       "  hanging  it is stopped, or its steps do not come any more\n"

@@ -195,6 +195,7 @@ void addTailCommand(CLI::App* app, int* exitCode) {
       ->type_name("SECONDS")
       ->capture_default_str();
   command->add_option("--lines", options->lines, "How many of the last points to print first")
+      ->check(atLeast(0))
       ->type_name("COUNT")
       ->capture_default_str();
   command->add_flag("--once", options->once, "Print these points and exit");

@@ -2,13 +2,14 @@
 #include "tools/steptape/runs/run_columns.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <limits>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "steptape/base/status.h"
 
@@ -30,12 +31,6 @@ RunCell cellOfHparam(const HparamValue& value) {
     return *number;
   }
   return std::get<std::string>(value.value());
-}
-
-const HparamValue* hparamOf(const RunOverview& run, const std::string& name) {
-  const auto found = std::find_if(run.hparams.begin(), run.hparams.end(),
-                                  [&](const auto& hparam) { return hparam.first == name; });
-  return found == run.hparams.end() ? nullptr : &found->second;
 }
 
 bool hasHparam(const std::vector<RunOverview>& runs, const std::string& name) {
@@ -87,42 +82,13 @@ std::vector<std::string> namesOf(const std::vector<RunOverview>& runs) {
 }
 
 /// A tag may end as the name of a metric does.
-bool findMetric(const std::string& name, const std::vector<RunOverview>& runs, RunColumn* column) {
+std::optional<RunColumn> findMetric(const std::string& name, const std::vector<RunOverview>& runs) {
   for (const Metric& metric : {Metric{name, Metric::Of::kLast}, Metric::parse(name)}) {
     if (hasScalar(runs, metric.tag)) {
-      *column = {RunColumn::Kind::kMetric, metric.name(), metric};
-      return true;
+      return RunColumn{RunColumn::Kind::kMetric, metric.name(), metric};
     }
   }
-  return false;
-}
-
-/// Finds the column, if there is one.
-bool findColumn(const std::string& name, const std::vector<RunOverview>& runs, RunColumn* column) {
-  for (const auto& [known, kind] : kColumns) {
-    if (name == known) {
-      *column = {kind, name};
-      return true;
-    }
-  }
-  if (hasHparam(runs, name)) {
-    *column = {RunColumn::Kind::kHparam, name};
-    return true;
-  }
-  return findMetric(name, runs, column);
-}
-
-std::string trimmed(const std::string& text) {
-  const std::size_t begin = text.find_first_not_of(' ');
-  return begin == std::string::npos ? ""
-                                    : text.substr(begin, text.find_last_not_of(' ') - begin + 1);
-}
-
-/// Returns NaN if the whole text is no number.
-double numberIn(const std::string& text) {
-  char* end = nullptr;
-  const double number = std::strtod(text.c_str(), &end);
-  return !text.empty() && *end == '\0' ? number : std::numeric_limits<double>::quiet_NaN();
+  return std::nullopt;
 }
 
 /// Returns whether there is a value that compares with others.
@@ -132,7 +98,48 @@ bool isComparable(const RunCell& cell) {
          !(number != nullptr && std::isnan(*number));
 }
 
+/// Returns what a cell is sorted by.
+RunCell keyOf(RunCell cell, const RunColumn& column) {
+  const std::string* const text = std::get_if<std::string>(&cell);
+  const std::optional<double> number = text != nullptr && column.kind == RunColumn::Kind::kHparam
+                                           ? numberOfText(*text)
+                                           : std::nullopt;
+  return number ? RunCell(*number) : std::move(cell);
+}
+
 }  // namespace
+
+const HparamValue* hparamOf(const RunOverview& run, const std::string& name) {
+  const auto found = std::find_if(run.hparams.begin(), run.hparams.end(),
+                                  [&](const auto& hparam) { return hparam.first == name; });
+  return found == run.hparams.end() ? nullptr : &found->second;
+}
+
+std::optional<double> numberOfText(const std::string& text) {
+  const std::size_t first = text.find_first_not_of("+-");
+  const bool isNumeral = first != std::string::npos && first <= 1 &&
+                         text.find_first_not_of("0123456789.eE+-") == std::string::npos &&
+                         !(text[first] == '0' && first + 1 < text.size() &&
+                           std::isdigit(static_cast<unsigned char>(text[first + 1])) != 0);
+  if (!isNumeral) {
+    return std::nullopt;
+  }
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  return *end == '\0' && std::isfinite(number) ? std::optional<double>(number) : std::nullopt;
+}
+
+std::optional<RunColumn> findColumn(const std::string& name, const std::vector<RunOverview>& runs) {
+  for (const auto& [known, kind] : kColumns) {
+    if (name == known) {
+      return RunColumn{kind, name};
+    }
+  }
+  if (hasHparam(runs, name)) {
+    return RunColumn{RunColumn::Kind::kHparam, name};
+  }
+  return findMetric(name, runs);
+}
 
 RunCell RunColumn::cellOf(const RunOverview& run, double now) const {
   switch (kind) {
@@ -162,26 +169,29 @@ RunCell RunColumn::cellOf(const RunOverview& run, double now) const {
 
 RunColumn columnOf(const std::string& name, const std::vector<RunOverview>& runs,
                    std::string_view option) {
-  RunColumn column;
-  if (!findColumn(name, runs, &column)) {
+  const std::optional<RunColumn> column = findColumn(name, runs);
+  if (!column) {
     rejectName(name, runs, option);
   }
-  return column;
+  return *column;
 }
 
 RunColumn metricColumnOf(const std::string& name, const std::vector<RunOverview>& runs,
                          std::string_view option) {
-  RunColumn column;
-  if (!findMetric(name, runs, &column)) {
+  const std::optional<RunColumn> column = findMetric(name, runs);
+  if (!column) {
     rejectName(name, runs, option);
   }
-  return column;
+  return *column;
 }
 
 std::vector<RunColumn> hparamColumns(const std::vector<RunOverview>& runs, bool onlyDiffering) {
   struct Seen {
-    std::set<RunCell> cells;
+    std::set<RunCell> cells;  // without NaN, which has no place in an order
+    bool hasNan = false;
     std::size_t runs = 0;
+
+    bool differs() const { return cells.size() + (hasNan ? 1 : 0) > 1; }
   };
   std::map<std::string, Seen> seen;
   std::size_t withHparams = 0;
@@ -189,92 +199,22 @@ std::vector<RunColumn> hparamColumns(const std::vector<RunOverview>& runs, bool 
     withHparams += run.hparams.empty() ? 0 : 1;
     for (const auto& [name, value] : run.hparams) {
       Seen& hparam = seen[name];
-      hparam.cells.insert(cellOfHparam(value));
+      RunCell cell = cellOfHparam(value);
+      if (isComparable(cell)) {
+        hparam.cells.insert(std::move(cell));
+      } else {
+        hparam.hasNan = true;
+      }
       ++hparam.runs;
     }
   }
   std::vector<RunColumn> columns;
   for (const auto& [name, hparam] : seen) {
-    if (!onlyDiffering || hparam.cells.size() > 1 || hparam.runs < withHparams) {
+    if (!onlyDiffering || hparam.differs() || hparam.runs < withHparams) {
       columns.push_back({RunColumn::Kind::kHparam, name});
     }
   }
   return columns;
-}
-
-struct RunCondition::Operator {
-  std::string_view text;
-  Comparison comparison;
-};
-
-/// The longer ones first: "<=" is not "<".
-const std::vector<RunCondition::Operator>& RunCondition::operators() {
-  static const std::vector<Operator> kOperators{
-      {"<=", Comparison::kLessEqual}, {">=", Comparison::kGreaterEqual},
-      {"!=", Comparison::kNotEqual},  {"==", Comparison::kEqual},
-      {"<", Comparison::kLess},       {">", Comparison::kGreater},
-      {"=", Comparison::kEqual}};
-  return kOperators;
-}
-
-RunCondition::RunCondition(const std::string& text, const std::vector<RunOverview>& runs) {
-  // Names may contain the signs, so that the first one need not be the comparison.
-  std::string firstName;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const auto found = std::find_if(
-        operators().begin(), operators().end(),
-        [&](const Operator& each) { return text.compare(at, each.text.size(), each.text) == 0; });
-    if (found == operators().end()) {
-      continue;
-    }
-    const std::string name = trimmed(text.substr(0, at));
-    if (findColumn(name, runs, &column_)) {
-      comparison_ = found->comparison;
-      text_ = trimmed(text.substr(at + found->text.size()));
-      number_ = numberIn(text_);
-      return;
-    }
-    if (firstName.empty()) {
-      firstName = name;
-    }
-    at += found->text.size() - 1;
-  }
-  if (firstName.empty()) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        fmt::format("--where: got \"{}\"; expected a comparison, such as \"lr>0.01\", by <, "
-                    "<=, =, !=, >= or >",
-                    text));
-  }
-  rejectName(firstName, runs, "--where");
-}
-
-template <typename T>
-bool RunCondition::compare(const T& left, const T& right) const {
-  switch (comparison_) {
-    case Comparison::kLess:
-      return left < right;
-    case Comparison::kLessEqual:
-      return left <= right;
-    case Comparison::kEqual:
-      return left == right;
-    case Comparison::kNotEqual:
-      return left != right;
-    case Comparison::kGreaterEqual:
-      return left >= right;
-    case Comparison::kGreater:
-      return left > right;
-  }
-  return false;
-}
-
-bool RunCondition::holdsFor(const RunOverview& run, double now) const {
-  const RunCell cell = column_.cellOf(run, now);
-  if (const double* const number = std::get_if<double>(&cell); number != nullptr) {
-    return compare(*number, number_);
-  }
-  const std::string* const text = std::get_if<std::string>(&cell);
-  return text != nullptr ? compare(*text, text_) : comparison_ == Comparison::kNotEqual;
 }
 
 void sortRuns(std::vector<RunOverview>* runs, const RunColumn& column, bool reverse, double now) {
@@ -286,7 +226,7 @@ void sortRuns(std::vector<RunOverview>* runs, const RunColumn& column, bool reve
   };
   std::vector<Keyed> keyed;
   for (RunOverview& run : *runs) {
-    RunCell cell = column.cellOf(run, now);
+    RunCell cell = keyOf(column.cellOf(run, now), column);
     keyed.push_back({std::move(cell), std::move(run)});
   }
   const auto end = std::stable_partition(keyed.begin(), keyed.end(),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -28,15 +29,25 @@ struct RunColumn {
   };
 
   Kind kind = Kind::kRun;
-  std::string name;    ///< As users write it.
-  Metric metric = {};  ///< For kMetric.
+  std::string name;          ///< As users write it.
+  Metric metric = {};        ///< For kMetric.
 
   /// @param now Seconds since 1970.
   RunCell cellOf(const RunOverview& run, double now) const;
 };
 
+/// Returns a hyperparameter of a run; null if it has none of this name.
+const HparamValue* hparamOf(const RunOverview& run, const std::string& name);
+
+/// Returns the number that a hyperparameter has as text, such as "1e-05". Names that could be read
+/// as one are none: "nan", "0012345", "12e4567".
+std::optional<double> numberOfText(const std::string& text);
+
 /// Finds a column: "run", "state", "step", "trained", "age", "sessions", a hyperparameter, or a
-/// metric, in this order.
+/// metric, in this order. Returns nothing if no run has such a value.
+std::optional<RunColumn> findColumn(const std::string& name, const std::vector<RunOverview>& runs);
+
+/// Returns what findColumn() finds.
 ///
 /// @throws Error(kInvalidArgument) with what was expected if no run has such a value; `option` is
 ///         where the name was given.
@@ -51,38 +62,8 @@ RunColumn metricColumnOf(const std::string& name, const std::vector<RunOverview>
 /// Returns the hyperparameters of the runs, in the order of their names: all, or those that differ.
 std::vector<RunColumn> hparamColumns(const std::vector<RunOverview>& runs, bool onlyDiffering);
 
-/// A condition such as "lr>0.01".
-class RunCondition {
- public:
-  /// @throws Error(kInvalidArgument) if the text has no comparison, or names no column.
-  RunCondition(const std::string& text, const std::vector<RunOverview>& runs);
-
-  /// A run without the value fulfills only `!=`.
-  bool holdsFor(const RunOverview& run, double now) const;
-
- private:
-  enum class Comparison : std::uint8_t {
-    kLess,
-    kLessEqual,
-    kEqual,
-    kNotEqual,
-    kGreaterEqual,
-    kGreater
-  };
-  struct Operator;
-  static const std::vector<Operator>& operators();
-
-  template <typename T>
-  bool compare(const T& left, const T& right) const;
-
-  RunColumn column_;
-  Comparison comparison_ = Comparison::kEqual;
-  std::string text_;   // to compare with
-  double number_ = 0;  // the same; NaN if it is none
-};
-
 /// Sorts by a column: ascending, and metrics `:max` descending, so that the best are first.
-/// `reverse` turns that around. Runs without the value, or with NaN, are last in any case.
+/// Texts that are numbers count as these. `reverse` turns the order around. Runs without the value, or with NaN, are last in any case.
 void sortRuns(std::vector<RunOverview>* runs, const RunColumn& column, bool reverse, double now);
 
 }  // namespace steptape::tools
