@@ -68,7 +68,7 @@ def index_of(pandas, names: Sequence[str]):
         return pandas.Index(names, dtype=object)
 
 
-def distinct(tags: Sequence[str], taken: Iterable[str], table: str) -> list[str]:
+def distinct(tags: Sequence[str], taken: Iterable[str], table: str, stacklevel: int = 4) -> list[str]:
     """A name for the column of each tag: the tag, or "tag (2)" if another column has it, with a warning."""
     used = set(taken)
     every = used.union(tags)
@@ -78,7 +78,7 @@ def distinct(tags: Sequence[str], taken: Iterable[str], table: str) -> list[str]
         if tag in used:
             name = next(name for number in itertools.count(2) if (name := f"{tag} ({number})") not in every)
             warnings.warn(f"{table}: got a tag {tag!r}, which is the name of another column; its values are "
-                          f"in the column {name!r}", UserWarning, stacklevel=4)
+                          f"in the column {name!r}", UserWarning, stacklevel=stacklevel)
         used.add(name)
         every.add(name)
         names.append(name)

@@ -6,9 +6,12 @@ import os
 import subprocess
 import warnings
 
+from ._frames import distinct
 from ._optional import require
 from ._read import DamageWarning
 from ._tool import tool
+
+_COLUMNS = ("run", "state", "step", "trained_seconds", "sessions", "last_wall_time")
 
 
 def runs(path, *, metrics=None, where=(), run=None):
@@ -34,6 +37,8 @@ def runs(path, *, metrics=None, where=(), run=None):
     | `hparams/NAME` | each hyperparameter that a run has logged |
     | a metric | its value |
 
+    A metric named like another column, such as a tag `step`, is the column "step (2)", with a warning.
+
     Raises ValueError for a name that no run has, and OSError if there is no run. Warns as `steptape runs`
     prints: of damage, for example. Needs pandas. Cost: starts the tool once.
     """
@@ -44,7 +49,11 @@ def runs(path, *, metrics=None, where=(), run=None):
     if run is not None:
         options.append(f"--run={run}")
     answer = _ask(["runs", "--json", *options, "--", *map(os.fspath, paths)])
-    return pandas.DataFrame([_row(each) for each in answer["runs"]])
+    rows = answer["runs"]
+    hparams = [f"hparams/{name}" for name in _names(rows, "hparams")]
+    tags = _names(rows, "metrics")
+    titles = dict(zip(tags, distinct(tags, [*_COLUMNS, *hparams], "steptape.runs()", stacklevel=3)))
+    return pandas.DataFrame([_row(each, titles) for each in rows], columns=[*_COLUMNS, *hparams, *titles.values()])
 
 
 def _ask(arguments):
@@ -73,9 +82,14 @@ def _texts(value, name):
     return list(value)
 
 
-def _row(run):
-    row = {name: run[name] for name in ("run", "state", "step", "trained_seconds", "sessions", "last_wall_time")}
+def _names(rows, kind):
+    """The keys of an object that each row has, in their order."""
+    return list(dict.fromkeys(name for row in rows for name in row[kind]))
+
+
+def _row(run, titles):
+    row = {name: run[name] for name in _COLUMNS}
     row.update((f"hparams/{name}", value) for name, value in run["hparams"].items())
-    row.update((name, None if metric is None else float(metric["value"]))
+    row.update((titles[name], None if metric is None else float(metric["value"]))
                for name, metric in run["metrics"].items())
     return row

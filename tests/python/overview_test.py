@@ -4,9 +4,12 @@
 
 import math
 import os
+import subprocess
+import sys
 import tempfile
 import unittest
 
+import pandas
 import torch.utils.tensorboard
 
 import steptape
@@ -39,9 +42,44 @@ class OverviewTest(unittest.TestCase):
         self.assertEqual(list(table["hparams/lr"]), [0.01])
         self.assertEqual(len(steptape.runs([self.log_dir], run="a$")), 1)
 
+    def write_run(self, name, hparams, scalars):
+        with torch.utils.tensorboard.SummaryWriter(os.path.join(self.log_dir, name)) as writer:
+            for tag, value in scalars.items():
+                writer.add_scalar(tag, value, 3)
+            writer.add_hparams(hparams, {}, run_name=".")
+
+    def test_names_a_metric_anew_that_is_named_like_another_column(self):
+        self.write_run("c", {"lr": 1.0}, {"step": 77, "run": 8, "hparams/lr": 9})
+        with self.assertWarnsRegex(UserWarning, "tag 'step'.*in the column 'step \\(2\\)'") as warned:
+            table = steptape.runs(os.path.join(self.log_dir, "c"))
+        self.assertEqual(warned.filename, __file__)
+        row = table.iloc[0]
+        self.assertEqual((os.path.basename(row["run"]), row["step"], row["hparams/lr"]), ("c", 3, 1.0))
+        self.assertEqual((row["run (2)"], row["step (2)"], row["hparams/lr (2)"]), (8.0, 77.0, 9.0))
+
+    def test_is_written_with_the_types_of_the_hyperparameters(self):
+        self.write_run("types/a", {"commit": "0012345", "amp": True, "note": "", "mixed": 1}, {"step": 1})
+        self.write_run("types/b", {"commit": "12e4567", "amp": False, "mixed": "auto"}, {"step": 2})
+        environment = {**os.environ, "STEPTAPE_PYTHON": sys.executable}
+        for file_format, read in (("parquet", pandas.read_parquet), ("arrow", pandas.read_feather)):
+            with self.subTest(format=file_format):
+                path = os.path.join(self.log_dir, "table." + file_format)
+                subprocess.run([os.environ["STEPTAPE_TOOL"], "runs", os.path.join(self.log_dir, "types"), "--format",
+                                file_format, "--output", path], env=environment, check=True, stderr=subprocess.DEVNULL)
+                table = read(path)
+                self.assertEqual(table["hparams/commit"].tolist(), ["0012345", "12e4567"])
+                self.assertEqual(table["hparams/amp"].tolist(), [True, False])
+                self.assertEqual(table["hparams/mixed"].tolist(), ["1.0", "auto"])
+                self.assertEqual(table["hparams/note"][0], "")
+                self.assertTrue(pandas.isna(table["hparams/note"][1]))
+                self.assertEqual(table["step"].tolist(), [3, 3])
+                self.assertEqual(table["step (2)"].tolist(), [1.0, 2.0])
+
     def test_says_what_is_wrong(self):
         with self.assertRaisesRegex(ValueError, r'steptape.runs\(\): --metric: got "los".*expected "loss"'):
             steptape.runs(self.log_dir, metrics=["los"])
+        with self.assertRaisesRegex(ValueError, 'got "O.05"; expected a number'):
+            steptape.runs(self.log_dir, where=["lr<O.05"])
         with self.assertRaisesRegex(TypeError, "metrics: got the str 'loss'"):
             steptape.runs(self.log_dir, metrics="loss")
         with self.assertRaisesRegex(FileNotFoundError, "cannot find"):

@@ -160,12 +160,70 @@ TEST_F(RunsCommand, CountsTheTimeOfTrainingWithoutTheGapsBetweenSessions) {
   EXPECT_EQ(run.at("last_wall_time"), 9030);
 }
 
+TEST_F(RunsCommand, ShowsNoTimeOfTrainingIfTimesAreNotSeconds) {
+  const auto at = [](double wallTime, float value) {
+    event::Event event = simpleScalar("loss", value, 1);
+    event.wallTime = wallTime;
+    return event;
+  };
+  const double infinite = std::numeric_limits<double>::infinity();
+  writeEvents("runs/infinite/events.out.tfevents.1", {at(1.7e9, 1), at(infinite, 1)});
+  writeEvents("runs/mixed/events.out.tfevents.1", {at(1.7e9, 1), at(1.7e12, 1)});
+  for (const RunJson& run : json("runs")) {
+    EXPECT_TRUE(run.at("trained_seconds").is_null()) << run;
+  }
+  EXPECT_THAT(runs("runs").out, AllOf(Not(HasSubstr(" ms")), Not(HasSubstr(" s "))));
+  EXPECT_THAT(runs("runs --format csv").out, AllOf(HasSubstr("runs/infinite,,1,,1,inf"),
+                                                   HasSubstr("runs/mixed,,1,,1,1700000000000.0")));
+  EXPECT_THAT(names("runs --where 'trained>0'"), IsEmpty());
+}
+
+TEST_F(RunsCommand, ShowsTheLargestStepOfARunWhoseStepsGoBack) {
+  writeRun("runs/a", {},
+           {simpleScalar("loss", 1, 10), simpleScalar("loss", 1, 20), simpleScalar("loss", 1, 5)});
+  const auto pairAt = [](std::int64_t step) {
+    return eventAt(step,
+                   event::Summary{{tensorValue<float>("pair", event::TensorType::kFloat, {1, 2})}});
+  };
+  writeRun("runs/b", {}, {pairAt(10), pairAt(20), pairAt(5)});
+  for (const RunJson& run : json("runs")) {
+    EXPECT_EQ(run.at("step"), 20) << run;
+  }
+}
+
 TEST_F(RunsCommand, ShowsAHyperparameterThatIsNoNumberInOneRun) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   writeRun("runs/a", {{"drop", nan}, {"same", nan}}, {});
   writeRun("runs/b", {{"drop", 0.1}, {"same", nan}}, {});
   writeRun("runs/c", {{"drop", 0.2}, {"same", nan}}, {});
   EXPECT_THAT(runs("runs").out, AllOf(HasSubstr("drop"), Not(HasSubstr("same"))));
+}
+
+TEST_F(RunsCommand, GivesAColumnANameOfItsOwnIfItsNameIsTaken) {
+  writeRun(
+      "runs/a", {{"lr", 0.1}},
+      {simpleScalar("step", 77, 3), simpleScalar("run", 8, 3), simpleScalar("hparams/lr", 9, 3)});
+  const Outcome csv = runs("runs --format csv");
+  EXPECT_EQ(csv.out,
+            "run,state,step,trained_seconds,sessions,last_wall_time,hparams/lr,hparams/lr (2),"
+            "run (2),step (2)\n"
+            "runs/a,,3,3.0,1,1003.0,0.1,9.0,8.0,77.0\n");
+  EXPECT_EQ(csv.error,
+            "note: the name \"hparams/lr\" is taken: the metric \"hparams/lr\" is shown as "
+            "\"hparams/lr (2)\"\n"
+            "note: the name \"run\" is taken: the metric \"run\" is shown as \"run (2)\"\n"
+            "note: the name \"step\" is taken: the metric \"step\" is shown as \"step (2)\"\n");
+  EXPECT_THAT(runs("runs").out,
+              AllOf(HasSubstr("  step (2)  "), HasSubstr("  step  "), HasSubstr("  run (2)  ")));
+  EXPECT_EQ(runs("runs --json").error, "");
+}
+
+TEST_F(RunsCommand, ShowsAMetricThatIsNamedTwiceOnce) {
+  writeTrials();
+  const std::string twice = "runs/a --metric loss --metric loss:last";
+  EXPECT_THAT(runs(twice + " --format csv").out, HasSubstr(",loss\n"));
+  const std::string text = runs(twice + " --json").out;
+  EXPECT_EQ(text.find("\"loss\""), text.rfind("\"loss\"")) << text;
 }
 
 TEST_F(RunsCommand, SortsNumbersThatAreTextsAsNumbers) {

@@ -4,26 +4,23 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 namespace steptape::detail::log {
 
-void makeDistinct(std::vector<CurveName>* names, std::vector<std::string>* changes) {
-  std::vector<std::reference_wrapper<CurveName>> sorted(names->begin(), names->end());
-  std::stable_sort(sorted.begin(), sorted.end(), std::less<CurveName>());
-  std::unordered_set<std::string> taken;
-  for (const CurveName& each : sorted) {
-    taken.insert(each.name);
+std::vector<NameChange> makeDistinct(std::vector<std::string>* names) {
+  std::vector<NameChange> changes;
+  std::unordered_set<std::string> taken(names->begin(), names->end());
+  if (taken.size() == names->size()) {
+    return changes;
   }
-  if (taken.size() == sorted.size()) {
-    return;
-  }
-  std::string name;  // that of the curves at hand, as given
-  std::size_t number = 0;
-  for (CurveName& each : sorted) {
-    if (number == 0 || each.name != name) {
-      name = each.name;
+  std::unordered_map<std::string, std::size_t> numbers;  // the last one of each name, as given
+  for (std::size_t i = 0; i < names->size(); ++i) {
+    const std::string name = (*names)[i];
+    std::size_t& number = numbers[name];
+    if (number == 0) {
       number = 1;
       continue;
     }
@@ -31,9 +28,25 @@ void makeDistinct(std::vector<CurveName>* names, std::vector<std::string>* chang
     do {
       other = name + " (" + std::to_string(++number) + ")";
     } while (!taken.insert(other).second);
-    changes->push_back("the name \"" + name + "\" is taken: the tag \"" + each.tag + "\" of " +
-                       each.directory + " is written as \"" + other + "\"");
-    each.name = std::move(other);
+    (*names)[i] = std::move(other);
+    changes.push_back({i, name});
+  }
+  return changes;
+}
+
+void makeDistinct(std::vector<CurveName>* names, std::vector<std::string>* changes) {
+  std::vector<std::reference_wrapper<CurveName>> sorted(names->begin(), names->end());
+  std::stable_sort(sorted.begin(), sorted.end(), std::less<CurveName>());
+  std::vector<std::string> texts;
+  texts.reserve(sorted.size());
+  for (const CurveName& each : sorted) {
+    texts.push_back(each.name);
+  }
+  for (const NameChange& change : makeDistinct(&texts)) {
+    CurveName& curve = sorted[change.index];
+    curve.name = texts[change.index];
+    changes->push_back("the name \"" + change.before + "\" is taken: the tag \"" + curve.tag +
+                       "\" of " + curve.directory + " is written as \"" + curve.name + "\"");
   }
 }
 

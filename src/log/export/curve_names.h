@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <tuple>
 #include <vector>
+
+#include "steptape/base/export.h"
 
 namespace steptape::detail::log {
 
@@ -18,9 +21,18 @@ struct CurveName {
   }
 };
 
+/// A name that another one had.
+struct NameChange {
+  std::size_t index = 0;
+  std::string before;
+};
+
+/// Changes names so that no two are equal. Of equal names, the first stays; the others end in
+/// " (2)", " (3)" and so on.
+STEPTAPE_EXPORT std::vector<NameChange> makeDistinct(std::vector<std::string>* names);
+
 /// Changes names so that no two are equal: the tag "b/c" of the run "a" and the tag "c" of the run
-/// "a/b" have the same path. Of equal names, the first by directory and tag stays; the others end
-/// in " (2)", " (3)" and so on.
+/// "a/b" have the same path. The first one is that by directory and tag.
 ///
 /// @param changes Receives a sentence about each change, after what it holds.
 void makeDistinct(std::vector<CurveName>* names, std::vector<std::string>* changes);

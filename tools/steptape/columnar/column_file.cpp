@@ -51,7 +51,7 @@ void closeOnce(int* file) {
 
 }  // namespace
 
-ColumnFile::ColumnFile(const std::string& format, Sink sink, Types types)
+ColumnFile::ColumnFile(const std::string& format, Sink sink, const std::vector<Type>& types)
     : format_(format), sink_(std::move(sink)), python_(pythonToUse()) {
   // A child that ends early is noticed by what write(2) returns.
   std::signal(SIGPIPE, SIG_IGN);
@@ -66,11 +66,14 @@ ColumnFile::~ColumnFile() {
   }
 }
 
-void ColumnFile::start(Types types) {
+void ColumnFile::start(const std::vector<Type>& types) {
+  std::string letters;
+  for (const Type type : types) {
+    letters += static_cast<char>(type);
+  }
   const Pipe in = makePipe();
   const Pipe out = makePipe();
-  std::array<std::string, 5> command{python_, "-c", kCsvToColumns, format_,
-                                     types == Types::kOfExport ? "export" : "any"};
+  std::array<std::string, 5> command{python_, "-c", kCsvToColumns, format_, letters};
   std::array<char*, command.size() + 1> arguments{};
   for (std::size_t i = 0; i < command.size(); ++i) {
     arguments[i] = command[i].data();

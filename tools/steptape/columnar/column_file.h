@@ -7,6 +7,7 @@
 #include <string_view>
 #include <sys/types.h>
 #include <thread>
+#include <vector>
 
 namespace steptape::tools {
 
@@ -25,15 +26,16 @@ class ColumnFile {
   /// Takes the file piece by piece, on a thread of its own, until finish() returns.
   using Sink = std::function<void(std::string_view bytes)>;
 
-  /// How the columns get their types.
-  enum class Types { kOfExport, kByTheirText };
+  /// The type of a column.
+  enum class Type : char { kText = 't', kInteger = 'i', kNumber = 'n', kBoolean = 'b' };
 
   /// Starts the child.
   ///
   /// @param format "parquet" or "arrow".
-  /// @param types  kByTheirText: of any CSV; a column is numbers if its first block is.
+  /// @param types  Of other CSV than that of exportCsv(): for each column. An empty field is no
+  ///               value, and "" in quotation marks an empty text.
   /// @throws Error(kIoError) if there is no such Python.
-  ColumnFile(const std::string& format, Sink sink, Types types = Types::kOfExport);
+  ColumnFile(const std::string& format, Sink sink, const std::vector<Type>& types = {});
   ColumnFile(const ColumnFile&) = delete;
   ColumnFile& operator=(const ColumnFile&) = delete;
   /// Ends the child; what came out of it is no whole file unless finish() has returned.
@@ -48,7 +50,7 @@ class ColumnFile {
   void finish();
 
  private:
-  void start(Types types);
+  void start(const std::vector<Type>& types);
   void passOn();
   int waitForEnd();
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Turns CSV, on standard input, into a Parquet or an Arrow file, on standard output.
 
-    python3 csv_to_columns.py parquet|arrow export|any
+    python3 csv_to_columns.py parquet|arrow TYPES
 
-export: the CSV of `steptape export`, whose types are known. any: other CSV; its first block decides the types.
+TYPES: a letter for each column: t is text, i an integer, n a number, b a Boolean. Empty: those of `steptape export`.
 
 Memory: a few blocks of the input, whatever its size. The program `steptape` has this script in it.
 """
@@ -61,7 +61,10 @@ def titles(lines):
     return next(csv.reader(iter(lambda: lines.readline().decode(), "")))
 
 
-def schema_of(names):
+def schema_of(names, letters):
+    known = {"t": pyarrow.string(), "i": pyarrow.int64(), "n": pyarrow.float64(), "b": pyarrow.bool_()}
+    if letters:
+        return pyarrow.schema(list(zip(names, [known[letter] for letter in letters])))
     types = [pyarrow.float64()] * len(names)
     types[names.index("step")] = pyarrow.int64()
     if names in (LONG, HISTOGRAMS):
@@ -69,7 +72,7 @@ def schema_of(names):
     return pyarrow.schema(list(zip(names, types)))
 
 
-def batches(lines, schema):
+def batches(lines, schema, has_gaps):
     """The rows, block by block."""
     if not lines.peek(1):
         return
@@ -78,7 +81,8 @@ def batches(lines, schema):
         pyarrow.csv.ReadOptions(column_names=schema.names,
                                 block_size=BLOCK_BYTES + LONGEST_NUMBER * len(schema)),
         pyarrow.csv.ParseOptions(newlines_in_values=True),
-        pyarrow.csv.ConvertOptions(column_types=dict(zip(schema.names, schema.types)), null_values=[""]))
+        pyarrow.csv.ConvertOptions(column_types=dict(zip(schema.names, schema.types)), null_values=[""],
+                                   strings_can_be_null=has_gaps, quoted_strings_can_be_null=False))
 
 
 def writer_of(file_format, schema):
@@ -90,18 +94,11 @@ def writer_of(file_format, schema):
     return pyarrow.ipc.new_file(Sink(), schema, options=pyarrow.ipc.IpcWriteOptions(compression="lz4"))
 
 
-def main(file_format, source):
+def main(file_format, letters):
     lines = sys.stdin.buffer
-    if source == "export":
-        schema = schema_of(titles(lines))
-        rows = batches(lines, schema)
-    else:
-        rows = pyarrow.csv.open_csv(lines, pyarrow.csv.ReadOptions(block_size=BLOCK_BYTES),
-                                    pyarrow.csv.ParseOptions(newlines_in_values=True),
-                                    pyarrow.csv.ConvertOptions(null_values=[""], strings_can_be_null=True))
-        schema = rows.schema
+    schema = schema_of(titles(lines), letters)
     with writer_of(file_format, schema) as writer:
-        for batch in rows:
+        for batch in batches(lines, schema, has_gaps=letters != ""):
             writer.write_batch(batch)
     sys.stdout.buffer.flush()
 

@@ -82,7 +82,10 @@ std::vector<RunColumn> metricColumns(const RunsArguments& arguments,
   std::vector<RunColumn> columns;
   for (const std::string& name : arguments.metrics) {
     RunColumn column = metricColumnOf(name, runs, "--metric");
-    columns.push_back(std::move(column));
+    const auto isSame = [&](const RunColumn& known) { return known.name == column.name; };
+    if (std::none_of(columns.begin(), columns.end(), isSame)) {
+      columns.push_back(std::move(column));
+    }
   }
   if (!arguments.metrics.empty()) {
     return columns;
@@ -153,6 +156,11 @@ RunsView viewOf(const std::vector<LogDir>& logs, const RunsArguments& arguments,
   if (isTable && group != nullptr && std::none_of(group->begin(), group->end(), isSame)) {
     group->push_back(order);
   }
+  setTitles(&view.columns,
+            isTable                      ? RunsForm::kTable
+            : arguments.format == "json" ? RunsForm::kJson
+                                         : RunsForm::kFile,
+            &view.notes);
   addRoundedNotes(view, &view.notes);
   return view;
 }
@@ -165,7 +173,7 @@ void write(const RunsView& view, const RunsArguments& arguments) {
   } else {
     ColumnFile file(
         arguments.format, [&](std::string_view bytes) { output.write(bytes); },
-        ColumnFile::Types::kByTheirText);
+        typesOf(view.runs, view.columns));
     file.write(csv);
     file.finish();
   }

@@ -150,7 +150,7 @@ RunCell RunColumn::cellOf(const RunOverview& run, double now) const {
     case Kind::kStep:
       return run.step ? RunCell(static_cast<double>(*run.step)) : RunCell();
     case Kind::kTrained:
-      return run.sessions > 0 ? RunCell(run.trained) : RunCell();
+      return run.sessions > 0 && run.trained ? RunCell(*run.trained) : RunCell();
     case Kind::kAge:
       return run.lastTime > 0 ? RunCell(now - run.lastTime) : RunCell();
     case Kind::kSessions:

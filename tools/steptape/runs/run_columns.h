@@ -31,6 +31,7 @@ struct RunColumn {
   Kind kind = Kind::kRun;
   std::string name;          ///< As users write it.
   Metric metric = {};        ///< For kMetric.
+  std::string title = name;  ///< See setTitles().
 
   /// @param now Seconds since 1970.
   RunCell cellOf(const RunOverview& run, double now) const;

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "tools/steptape/runs/bucket_copies.h"
 #include "tools/steptape/runs/trained_time.h"
+#include "tools/steptape/tables/human_text.h"
 
 namespace steptape::tools {
 namespace {
@@ -64,18 +65,27 @@ RunEnd endOf(const RunReader& run, const Records& records) {
   return isOurs(run) ? RunEnd::kNotSaid : RunEnd::kForeign;
 }
 
-std::optional<std::int64_t> lastStepOf(const RunReader& run) {
-  std::optional<std::int64_t> last;
-  const auto take = [&](std::int64_t step) { last = std::max(last.value_or(step), step); };
+/// Steps go back where a program counts again from 0 without a restart.
+std::optional<std::int64_t> largestStepOf(const RunReader& run) {
+  std::optional<std::int64_t> largest;
+  const auto take = [&](std::int64_t step) { largest = std::max(largest.value_or(step), step); };
   for (const auto& [tag, series] : run.tags()) {
-    if (!series.scalars.steps.empty()) {
-      take(series.scalars.steps.back());
+    for (const std::int64_t step : series.scalars.steps) {
+      take(step);
     }
-    if (!series.values.empty()) {
-      take(series.values.back().step);
+    for (const auto& value : series.values) {
+      take(value.step);
     }
   }
-  return last;
+  return largest;
+}
+
+/// Other writers' times may be milliseconds, also in a part of the events, or infinite.
+std::optional<double> trainedTimeOf(const std::vector<RunSession>& sessions) {
+  const bool areSeconds =
+      std::all_of(sessions.begin(), sessions.end(),
+                  [](const RunSession& session) { return session.end < kLastCalendarTime; });
+  return areSeconds ? std::optional<double>(trainedTime(sessions)) : std::nullopt;
 }
 
 }  // namespace
@@ -118,9 +128,9 @@ RunOverview overviewOf(const RunReader& run, const RunStates& states) {
   RunOverview overview;
   overview.run = &run;
   overview.name = shownPathOf(run.directory());
-  overview.step = lastStepOf(run);
+  overview.step = largestStepOf(run);
   const std::vector<RunSession> sessions = run.sessions();
-  overview.trained = trainedTime(sessions);
+  overview.trained = trainedTimeOf(sessions);
   overview.sessions = sessions.size();
   for (const RunSession& session : sessions) {
     overview.lastTime = std::max(overview.lastTime, session.end);

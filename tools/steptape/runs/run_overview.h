@@ -43,7 +43,9 @@ struct RunOverview {
   RunState state = RunState::kUnknown;
   Hparams hparams;                   ///< Of its first session; empty if it logged none.
   std::optional<std::int64_t> step;  ///< The largest; nothing if there is no point.
-  double trained = 0;                ///< Seconds of all sessions, without the times between them.
+  /// Seconds of all sessions, without the times between them; nothing if some time is not in
+  /// seconds.
+  std::optional<double> trained;
   std::size_t sessions = 0;
   double lastTime = 0;  ///< Of its last event, in seconds since 1970; 0 if there is none.
 };

@@ -54,7 +54,7 @@ std::tm localTime(double wallTime) {
 }
 
 std::string humanTime(double wallTime) {
-  if (!(std::abs(wallTime) < 1e11)) {
+  if (!(std::abs(wallTime) < kLastCalendarTime)) {
     return fmt::format("{:.6g}", wallTime);
   }
   // Rounded first, so that no second has 1000 milliseconds.

@@ -20,6 +20,9 @@ std::string humanBytes(std::uint64_t bytes);
 /// @param seconds Not negative.
 std::string humanDuration(double seconds);
 
+/// Seconds since 1970 that no calendar has: larger times are milliseconds, or no times.
+inline constexpr double kLastCalendarTime = 1e11;
+
 /// Converts to the local time zone.
 /// @param wallTime Seconds since 1970.
 std::tm localTime(double wallTime);
