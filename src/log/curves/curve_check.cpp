@@ -162,18 +162,28 @@ void CurveSet::judgeStopped() {
   }
 }
 
+/// The loss of the training may be named so, or not: "loss" and "val_loss".
 void CurveSet::judgeParted() {
-  std::map<std::string, std::pair<std::vector<TagCurve*>, std::vector<TagCurve*>>> pairs;
+  struct Parts {
+    std::vector<TagCurve*> training;
+    std::vector<TagCurve*> validation;
+    std::vector<TagCurve*> unnamed;
+  };
+  std::map<std::string, Parts> losses;
   for (auto& [tag, curve] : curves) {
-    const detail::log::PartedName name = detail::log::partedNameOf(tag);
-    if (curve.kind() == CurveKind::kLoss && name.part != CurvePart::kNone) {
-      auto& pair = pairs[name.rest];
-      (name.part == CurvePart::kTraining ? pair.first : pair.second).push_back(&curve);
+    if (curve.kind() == CurveKind::kLoss) {
+      const detail::log::PartedName name = detail::log::partedNameOf(tag);
+      Parts& parts = losses[name.rest];
+      (name.part == CurvePart::kTraining     ? parts.training
+       : name.part == CurvePart::kValidation ? parts.validation
+                                             : parts.unnamed)
+          .push_back(&curve);
     }
   }
-  for (const auto& [name, pair] : pairs) {
-    for (TagCurve* const validation : pair.second) {
-      for (const TagCurve* const training : pair.first) {
+  for (const auto& [name, parts] : losses) {
+    for (TagCurve* const validation : parts.validation) {
+      for (const TagCurve* const training :
+           parts.training.empty() ? parts.unnamed : parts.training) {
         if (auto message = detail::log::partingOf(*training, *validation)) {
           validation->report(CurveRule::kParted, validation->last(), std::move(*message),
                              &findings);

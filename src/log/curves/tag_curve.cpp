@@ -166,7 +166,7 @@ void TagCurve::judgeChange(const Point& point, Findings* findings) {
   }
   // A term that is off is 0, and a score may have reached its best value.
   const bool isEnd = kind_ == CurveKind::kScore && hasChanged_;
-  if (kind_ == CurveKind::kOther || isEnd || point.value == 0 ||
+  if (kind_ == CurveKind::kOther || kind_ == CurveKind::kMeasure || isEnd || point.value == 0 ||
       (kind_ == CurveKind::kScore && (point.value == 1 || point.value == 100))) {
     return;
   }

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steptape/log/curve_check.h"
-
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <limits>
-#include <random>
 #include <string>
 #include <vector>
 
+#include "log/curves/curve_fixture.h"
 #include "support/expect_error.h"
 
 #include <gmock/gmock.h>
@@ -22,37 +19,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-/// "rule of tag at step" of each finding.
-std::vector<std::string> textsOf(const std::vector<CurveFinding>& findings) {
-  std::vector<std::string> texts;
-  for (const CurveFinding& finding : findings) {
-    texts.push_back(std::string(curveRuleName(finding.rule)) + " of " + finding.tag + " at " +
-                    std::to_string(finding.step));
-  }
-  return texts;
-}
-
-class CurveCheckTest : public ::testing::Test {
- protected:
-  /// Adds a point a second.
-  void add(const std::string& tag, std::int64_t step, double value) {
-    check_.add(tag, step, value, 1e9 + static_cast<double>(step));
-  }
-  void addCurve(const std::string& tag, std::int64_t begin, std::int64_t end,
-                const std::function<double(double step)>& valueAt, std::int64_t stride = 1) {
-    for (std::int64_t step = begin; step < end; step += stride) {
-      add(tag, step, valueAt(static_cast<double>(step)));
-    }
-  }
-  double noise() { return std::uniform_real_distribution<double>(-1, 1)(random_); }
-  /// A loss that falls from 2 to 1, with noise.
-  double loss(double step) { return 1 + std::exp(-step / 200) + 0.05 * noise(); }
-
-  std::mt19937 random_{7};
-  CurveCheck check_;
-};
+class CurveCheckTest : public CurveFixture {};
 
 TEST_F(CurveCheckTest, ReportsTheFirstValueThatIsNotFinite) {
   add("loss", 1, 0.5);
@@ -146,6 +113,7 @@ TEST_F(CurveCheckTest, ReportsALossThatDoesNotChangeAnyMore) {
 
 TEST_F(CurveCheckTest, TakesSettingsAndBestScoresForNoStandstill) {
   addCurve("lr", 0, 400, [](double) { return 0.1; });
+  addCurve("memory_gb", 0, 400, [](double) { return 40; });
   addCurve("aux_loss", 0, 400, [](double) { return 0; });
   addCurve("accuracy", 0, 100, [](double step) { return step / 100; });
   addCurve("accuracy", 100, 400, [](double) { return 1; });
@@ -193,20 +161,6 @@ TEST_F(CurveCheckTest, ReportsTimesThatAreNotInSecondsOnce) {
   ASSERT_THAT(textsOf(findings), ElementsAre("milliseconds of loss at 0"));
   EXPECT_EQ(findings[0].message,
             "got a wall time of 1.7e+12; expected seconds since 1970: these are milliseconds");
-}
-
-TEST_F(CurveCheckTest, ReportsAValidationThatRisesWhileItsTrainingFalls) {
-  addCurve("loss/train", 0, 2000,
-           [&](double step) { return std::exp(-step / 500) + 0.02 * noise(); });
-  addCurve(
-      "loss/val", 0, 2000,
-      [&](double step) {
-        return (step < 600 ? 1 - step / 1000 : 0.4 + (step - 600) / 2000) + 0.01 * noise();
-      },
-      50);
-  const std::vector<CurveFinding> findings = check_.finish();
-  ASSERT_THAT(textsOf(findings), ElementsAre("parted of loss/val at 1950"));
-  EXPECT_THAT(findings[0].message, HasSubstr("while loss/train fell from "));
 }
 
 TEST_F(CurveCheckTest, BeginsAnewAfterARestart) {
