@@ -51,6 +51,10 @@ struct CurveCheckOptions {
   double stoppedIntervals = 20;
   /// The rules that are left out.
   std::vector<CurveRule> leftOut = {};
+  /// Whether points are added in the order in which they were logged, as by a writer, and not tag
+  /// by tag. Then the first of several values at one wall time that are not finite is known;
+  /// otherwise all of them are named.
+  bool assumeLogOrder = false;
 };
 
 /// Judges the scalars of one run, point by point or curve by curve:

@@ -54,6 +54,21 @@ const char* unitOf(double wallTime) {
   return wallTime >= kMilliseconds ? "milliseconds" : nullptr;
 }
 
+std::string at(std::int64_t step) {
+  return " at step " + std::to_string(step);
+}
+
+/// Returns names as a sentence has them: "a, b and c", "a, b and 3 more".
+std::string listOf(const std::vector<std::string>& names, std::size_t most) {
+  const std::size_t named = names.size() > most ? most - 1 : names.size();
+  std::string list = names.front();
+  for (std::size_t i = 1; i < named; ++i) {
+    list += (i + 1 == names.size() ? " and " : ", ") + names[i];
+  }
+  return named == names.size() ? list
+                               : list + " and " + std::to_string(names.size() - named) + " more";
+}
+
 }  // namespace
 
 const char* curveRuleName(CurveRule rule) noexcept {
@@ -86,6 +101,7 @@ struct CurveSet {
 
   TagCurve& curveOf(std::string_view tag);
   void nameTheFirst(std::vector<CurveFinding>* all);
+  std::string firstBeside(const CurveFinding& finding) const;
   void judgeStopped();
   void judgeParted();
 
@@ -94,8 +110,7 @@ struct CurveSet {
   TagCurve* latest = nullptr;  // programs log a tag again and again, or tags in turn
   std::vector<CurveFinding> findings;
   bool hasToldUnit = false;
-  CurveFinding firstNotFinite;  // of all tags, by its time
-  bool hasNotFinite = false;
+  std::vector<CurveFinding> firstNotFinite;  // of all tags, by their time; several at one time
 };
 
 TagCurve& CurveSet::curveOf(std::string_view tag) {
@@ -115,18 +130,45 @@ TagCurve& CurveSet::curveOf(std::string_view tag) {
 /// A loss that is NaN makes all others NaN: their findings name the first one.
 void CurveSet::nameTheFirst(std::vector<CurveFinding>* all) {
   for (const CurveFinding& finding : *all) {
-    if (finding.rule == CurveRule::kNotFinite &&
-        (!hasNotFinite || finding.wallTime < firstNotFinite.wallTime)) {
-      firstNotFinite = finding;
-      hasNotFinite = true;
+    if (finding.rule != CurveRule::kNotFinite) {
+      continue;
+    }
+    if (!firstNotFinite.empty() && finding.wallTime < firstNotFinite.front().wallTime) {
+      firstNotFinite.clear();
+    }
+    // All scalars of a step have one time.
+    if (firstNotFinite.empty() ||
+        (finding.wallTime == firstNotFinite.front().wallTime && !options.assumeLogOrder)) {
+      firstNotFinite.push_back(finding);
     }
   }
   for (CurveFinding& finding : *all) {
-    if (finding.rule == CurveRule::kNotFinite && finding.tag != firstNotFinite.tag) {
-      finding.message += "; the first that was not finite is " + firstNotFinite.tag + " at step " +
-                         std::to_string(firstNotFinite.step);
+    if (finding.rule == CurveRule::kNotFinite) {
+      finding.message += firstBeside(finding);
     }
   }
+}
+
+/// Returns what follows the message of a finding: which other tags were not finite before it or at
+/// its time.
+std::string CurveSet::firstBeside(const CurveFinding& finding) const {
+  constexpr std::size_t kMostNamed = 4;
+  std::vector<std::string> others;
+  for (const CurveFinding& first : firstNotFinite) {
+    if (first.tag != finding.tag) {
+      others.push_back(first.tag);
+    }
+  }
+  if (others.empty()) {
+    return "";
+  }
+  const std::string names = listOf(others, kMostNamed);
+  if (others.size() < firstNotFinite.size()) {
+    return "; not finite at the same time: " + names;
+  }
+  return (others.size() == 1 ? "; the first that was not finite is "
+                             : "; the first that were not finite are ") +
+         names + at(firstNotFinite.front().step);
 }
 
 /// A tag has stopped if another one that was logged as often goes on. A tag of another phase of the

@@ -23,7 +23,7 @@ class CurveJudge {
   /// @param prefix Of the tags in findings: the sub-run with a slash, or nothing.
   /// @throws Error(kInvalidArgument) for wrong options.
   CurveJudge(RunContext* run, std::string prefix)
-      : run_(*run), prefix_(std::move(prefix)), check_(run->options().curveCheck) {}
+      : run_(*run), prefix_(std::move(prefix)), check_(inOrder(run->options().curveCheck)) {}
 
   void add(const std::string& tag, float value, std::int64_t step, double wallTime) noexcept;
   /// Tells what has been found.
@@ -33,6 +33,10 @@ class CurveJudge {
 
  private:
   void tell(std::vector<CurveFinding> findings);
+  static CurveCheckOptions inOrder(CurveCheckOptions options) {
+    options.assumeLogOrder = true;
+    return options;
+  }
 
   RunContext& run_;
   const std::string prefix_;

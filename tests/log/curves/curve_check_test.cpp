@@ -47,6 +47,42 @@ TEST_F(CurveCheckTest, TellsWhichTagCameFirst) {
             "grad_norm at step 4");
 }
 
+TEST_F(CurveCheckTest, NamesAllTagsThatWereNotFiniteAtOneTime) {
+  for (const char* const tag : {"accuracy", "grad_norm", "loss"}) {
+    check_.add(tag, 7, kNan, 1e9);
+  }
+  check_.add("lr", 8, kNan, 1e9 + 1);
+  const std::vector<CurveFinding> findings = check_.finish();
+  ASSERT_THAT(findings, SizeIs(4));
+  EXPECT_EQ(
+      findings[1].message,
+      "got NaN at step 7; expected a finite number; not finite at the same time: accuracy and "
+      "loss");
+  EXPECT_EQ(findings[3].message,
+            "got NaN at step 8; expected a finite number; the first that were not finite are "
+            "accuracy, grad_norm and loss at step 7");
+}
+
+TEST_F(CurveCheckTest, NamesOnlySomeOfManyTagsThatWereNotFiniteAtOneTime) {
+  for (char name = 'a'; name <= 'j'; ++name) {
+    check_.add(std::string(1, name), 7, kNan, 1e9);
+  }
+  EXPECT_THAT(check_.finish().front().message, HasSubstr(": b, c, d and 6 more"));
+}
+
+TEST_F(CurveCheckTest, NamesTheTagThatWasLoggedFirstOfSeveralAtOneTime) {
+  CurveCheckOptions options;
+  options.assumeLogOrder = true;
+  check_ = CurveCheck(options);
+  for (const char* const tag : {"loss", "grad_norm"}) {
+    check_.add(tag, 7, kNan, 1e9);
+  }
+  const std::vector<CurveFinding> findings = check_.finish();
+  ASSERT_THAT(findings, SizeIs(2));
+  EXPECT_EQ(findings[0].message, "got NaN at step 7; expected a finite number");
+  EXPECT_THAT(findings[1].message, HasSubstr("the first that was not finite is loss at step 7"));
+}
+
 TEST_F(CurveCheckTest, ReportsASpikeOfANoisyCurveAtOnce) {
   addCurve("loss", 0, 500, [&](double step) { return loss(step); });
   EXPECT_THAT(check_.take(), IsEmpty());

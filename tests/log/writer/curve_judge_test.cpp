@@ -66,6 +66,24 @@ TEST_F(CurveJudgeTest, NamesTheSubRun) {
   EXPECT_THAT(findings(), ElementsAre("not-finite of loss/train/loss at 3"));
 }
 
+TEST_F(CurveJudgeTest, NamesTheTagThatWasLoggedFirstOfAStep) {
+  std::vector<std::string> messages;
+  WriterOptions options;
+  options.onFinding = [&](const CurveFinding& finding) {
+    messages.push_back(finding.tag + ": " + finding.message);
+  };
+  SummaryWriter writer = open(std::move(options));
+  for (const char* const tag : {"z_grad", "loss"}) {
+    ScalarOptions atOneTime;
+    atOneTime.wallTime = 1e9;
+    writer.addScalar(tag, kNan, 3, atOneTime);
+  }
+  expectOk(writer.close());
+  EXPECT_THAT(messages, ElementsAre("z_grad: got NaN at step 3; expected a finite number",
+                                    "loss: got NaN at step 3; expected a finite number; the first "
+                                    "that was not finite is z_grad at step 3"));
+}
+
 TEST_F(CurveJudgeTest, JudgesCurvesTogetherWhenTheWriterIsClosed) {
   SummaryWriter writer = open(judging());
   for (int step = 0; step < 200; ++step) {
