@@ -9,6 +9,7 @@
 
 #include "base/got_expected.h"
 #include "log/curves/curve_names.h"
+#include "log/curves/long_intervals.h"
 #include "log/curves/parted_curves.h"
 #include "log/curves/tag_curve.h"
 
@@ -18,7 +19,9 @@ namespace {
 using detail::log::CurveKind;
 using detail::log::curveNumber;
 using detail::log::CurvePart;
+using detail::log::SilentTimes;
 using detail::log::TagCurve;
+using detail::log::TimeSpan;
 
 constexpr std::size_t kFewestRegular = 20;  // points of a tag that is logged regularly
 
@@ -102,6 +105,7 @@ struct CurveSet {
   TagCurve& curveOf(std::string_view tag);
   void nameTheFirst(std::vector<CurveFinding>* all);
   std::string firstBeside(const CurveFinding& finding) const;
+  std::vector<TimeSpan> silences() const;
   void judgeStopped();
   void judgeParted();
 
@@ -171,6 +175,25 @@ std::string CurveSet::firstBeside(const CurveFinding& finding) const {
          names + at(firstNotFinite.front().step);
 }
 
+/// Returns the times in which no tag has a point, such as those between two sessions: by far longer
+/// than usual.
+std::vector<TimeSpan> CurveSet::silences() const {
+  constexpr double kLonger = 10;
+  SilentTimes silent;
+  double usual = 0;
+  std::size_t mostPoints = 0;
+  for (const auto& [tag, curve] : curves) {
+    const double begin = curve.firstTime();
+    const double end = curve.last().wallTime;
+    silent.add({begin, end}, curve.intervals());
+    if (curve.points() > mostPoints) {
+      mostPoints = curve.points();
+      usual = (end - begin) / static_cast<double>(mostPoints);
+    }
+  }
+  return silent.longerThan(kLonger * usual);
+}
+
 /// A tag has stopped if another one that was logged as often goes on. A tag of another phase of the
 /// program, such as a last evaluation, is no such tag.
 void CurveSet::judgeStopped() {
@@ -178,10 +201,11 @@ void CurveSet::judgeStopped() {
   for (const auto& [tag, curve] : curves) {
     end = std::max(end, curve.last().wallTime);
   }
+  const std::vector<TimeSpan> silent = silences();
   for (auto& entry : curves) {
     TagCurve& curve = entry.second;
-    const double missing = end - curve.last().wallTime;
-    const double longest = curve.longestInterval();
+    const double missing = TimeSpan{curve.last().wallTime, end}.lengthWithout(silent);
+    const double longest = curve.intervals().longestWithout(silent);
     if (curve.points() < kFewestRegular || longest <= 0 ||
         missing <= options.stoppedIntervals * longest) {
       continue;

@@ -71,7 +71,7 @@ void TagCurve::add(const Point& point, Findings* findings) {
   if (points_ == 0) {
     firstTime_ = point.wallTime;
   } else {
-    longestInterval_ = std::max(longestInterval_, point.wallTime - last_.wallTime);
+    intervals_.add(last_.wallTime, point.wallTime);
     constexpr std::int64_t kHalf = std::int64_t{1} << 30;
     if (last_.step >= kHalf && point.step <= -kHalf) {
       report(CurveRule::kStepsWrapped, point,

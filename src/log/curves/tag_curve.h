@@ -10,6 +10,7 @@
 #include "steptape/log/curve_check.h"
 
 #include "log/curves/curve_names.h"
+#include "log/curves/long_intervals.h"
 #include "log/curves/point_window.h"
 #include "log/curves/thinned_curve.h"
 
@@ -41,8 +42,7 @@ class TagCurve {
   std::size_t points() const { return points_; }
   double firstTime() const { return firstTime_; }
   const Point& last() const { return last_; }
-  /// Returns the longest time between two points.
-  double longestInterval() const { return longestInterval_; }
+  const LongIntervals& intervals() const { return intervals_; }
 
   /// Makes a finding, unless the rule has one of the tag, or is left out.
   void report(CurveRule rule, const Point& point, std::string message,
@@ -75,7 +75,7 @@ class TagCurve {
   std::size_t points_ = 0;
   Point last_{0, 0, 0};
   double firstTime_ = 0;
-  double longestInterval_ = 0;
+  LongIntervals intervals_;
   ThinnedCurve thinned_;
 
   PointWindow window_;
