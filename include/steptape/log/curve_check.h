@@ -83,8 +83,8 @@ class STEPTAPE_EXPORT CurveCheck {
   CurveCheck& operator=(CurveCheck&&) noexcept;
   ~CurveCheck();
 
-  /// Takes the next point of a tag. A step that is less than the one before begins the curve anew,
-  /// as after a restart.
+  /// Takes the next point of a tag. A step that goes back by more than half a window begins the
+  /// curve anew, as after a restart.
   void add(std::string_view tag, std::int64_t step, double value, double wallTime);
 
   /// Returns the findings since the last call, except those that need all curves.

@@ -70,6 +70,7 @@ void TagCurve::report(CurveRule rule, const Point& point, std::string message, F
 void TagCurve::add(const Point& point, Findings* findings) {
   if (points_ == 0) {
     firstTime_ = point.wallTime;
+    beginAnew(point.step);
   } else {
     intervals_.add(last_.wallTime, point.wallTime);
     constexpr std::int64_t kHalf = std::int64_t{1} << 30;
@@ -80,11 +81,13 @@ void TagCurve::add(const Point& point, Findings* findings) {
                  "increasing steps: a 32-bit counter has overflowed"),
              findings);
     }
-    if (point.step < last_.step) {
-      beginAnew();
+    if (point.step < last_.step && isRestart(point.step)) {
+      beginAnew(point.step);
     }
   }
   ++points_;
+  ++pointsSinceBegin_;
+  largestStep_ = std::max(largestStep_, point.step);
   judgeFinite(point, findings);
   if (std::isfinite(point.value)) {
     thinned_.add(point.wallTime, point.step, point.value);
@@ -96,11 +99,23 @@ void TagCurve::add(const Point& point, Findings* findings) {
   last_ = point;
 }
 
-void TagCurve::beginAnew() {
+/// Programs with many actors log steps that are slightly out of order. A restart from a checkpoint
+/// that goes back by less than half a window has values as those in the window.
+bool TagCurve::isRestart(std::int64_t step) const {
+  const auto largest = static_cast<double>(largestStep_);
+  const double stride =
+      (largest - static_cast<double>(beginStep_)) / static_cast<double>(pointsSinceBegin_);
+  return largest - static_cast<double>(step) > stride * static_cast<double>(options_.window) / 2;
+}
+
+void TagCurve::beginAnew(std::int64_t step) {
   window_.clear();
   outlier_.reset();
   equalPoints_ = 0;
   sinceMedian_ = 0;
+  beginStep_ = step;
+  largestStep_ = step;
+  pointsSinceBegin_ = 0;
 }
 
 void TagCurve::judgeFinite(const Point& point, Findings* findings) {

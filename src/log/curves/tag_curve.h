@@ -60,7 +60,8 @@ class TagCurve {
   };
 
   bool wants(CurveRule rule) const;
-  void beginAnew();
+  bool isRestart(std::int64_t step) const;
+  void beginAnew(std::int64_t step);
   void judgeFinite(const Point& point, Findings* findings);
   void judgeSpike(const Point& point, Findings* findings);
   void judgeReturn(const Point& point, Findings* findings);
@@ -77,6 +78,11 @@ class TagCurve {
   double firstTime_ = 0;
   LongIntervals intervals_;
   ThinnedCurve thinned_;
+
+  // Since the last restart.
+  std::int64_t beginStep_ = 0;
+  std::int64_t largestStep_ = 0;
+  std::size_t pointsSinceBegin_ = 0;
 
   PointWindow window_;
   std::optional<Outlier> outlier_;

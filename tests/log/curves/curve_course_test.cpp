@@ -93,5 +93,18 @@ TEST_F(CurveCourseTest, TakesAPauseOfTheWholeRunForNoStop) {
   EXPECT_THAT(check_.finish(), IsEmpty());
 }
 
+TEST_F(CurveCourseTest, JudgesStepsThatAreSlightlyOutOfOrder) {
+  std::uniform_int_distribution<std::int64_t> late(0, 30);
+  for (std::int64_t i = 0; i < 2000; ++i) {
+    const double value = i == 1000 ? 1e6 : i < 1500 ? loss(static_cast<double>(i)) : 0.5;
+    check_.add("loss", 10 * i + late(random_), value, 1e9 + static_cast<double>(i));
+  }
+  std::vector<CurveRule> rules;
+  for (const CurveFinding& finding : check_.finish()) {
+    rules.push_back(finding.rule);
+  }
+  EXPECT_THAT(rules, ElementsAre(CurveRule::kSpike, CurveRule::kNoChange));
+}
+
 }  // namespace
 }  // namespace steptape
