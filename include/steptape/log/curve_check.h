@@ -68,7 +68,8 @@ struct CurveCheckOptions {
 ///     }
 ///     for (const CurveFinding& finding : check.finish()) { … }
 ///
-/// A rule reports a tag once. No peak of a time, a rate or an amount of memory is a spike.
+/// A rule reports a tag once. A spike is reported once the curve has come back from it, or by
+/// finish() if it is the last point; no peak of a time, a rate or an amount of memory is one.
 /// kDivergence, kNoChange and kParted judge only tags whose name says what they are: losses and
 /// errors, which should fall (`loss`, `error`, `perplexity`, …), and scores, which should rise
 /// (`accuracy`, `reward`, …).

@@ -297,6 +297,9 @@ std::vector<CurveFinding> CurveCheck::take() {
 }
 
 std::vector<CurveFinding> CurveCheck::finish() {
+  for (auto& [tag, curve] : state_->curves) {
+    curve.judgeEnd(&state_->findings);
+  }
   state_->judgeStopped();
   state_->judgeParted();
   std::vector<CurveFinding> findings = take();

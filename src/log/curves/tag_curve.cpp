@@ -142,16 +142,20 @@ void TagCurve::judgeSpike(const Point& point, Findings* findings) {
       isExpected(point.value, window_.least(), window_.largest(), options_.spikeRanges)) {
     return;
   }
-  const Outlier outlier{point, window_.least(), window_.largest()};
-  // A schedule, such as that of a learning rate, is smooth and may jump.
-  const bool isNoisy = window_.turns() >= static_cast<std::size_t>(options_.window / 4);
-  if (isNoisy) {
-    reportSpike(outlier, findings);
-  } else {
-    outlier_ = outlier;
+  // A small last batch makes a small loss, and a rare reward is what is learned.
+  const bool isHigh = point.value > window_.largest();
+  if (kind_ == (isHigh ? CurveKind::kScore : CurveKind::kLoss)) {
+    return;
   }
+  // If most values are equal, such as 0, the others are rare, and their range is not known.
+  if (window_.median() == (isHigh ? window_.least() : window_.largest())) {
+    return;
+  }
+  const bool isOfNoise = window_.turns() >= static_cast<std::size_t>(options_.window / 4);
+  outlier_ = Outlier{point, window_.least(), window_.largest(), isOfNoise};
 }
 
+/// A curve that does not come back has jumped: a schedule, a new task, a term that is switched on.
 void TagCurve::judgeReturn(const Point& point, Findings* findings) {
   constexpr std::size_t kSoon = 16;
   if (widened(outlier_->least, outlier_->largest, 1).contain(point.value)) {
@@ -159,6 +163,12 @@ void TagCurve::judgeReturn(const Point& point, Findings* findings) {
     outlier_.reset();
   } else if (++outlier_->pointsSince == kSoon) {
     outlier_.reset();
+  }
+}
+
+void TagCurve::judgeEnd(Findings* findings) {
+  if (outlier_ && outlier_->isOfNoise && outlier_->pointsSince == 0 && wants(CurveRule::kSpike)) {
+    reportSpike(*outlier_, findings);
   }
 }
 

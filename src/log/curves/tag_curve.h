@@ -35,6 +35,8 @@ class TagCurve {
 
   /// @param findings Gets what the point shows.
   void add(const Point& point, std::vector<CurveFinding>* findings);
+  /// @param findings Gets what the last point would show if no other one followed.
+  void judgeEnd(std::vector<CurveFinding>* findings);
 
   const std::string& tag() const { return tag_; }
   CurveKind kind() const { return kind_; }
@@ -51,11 +53,12 @@ class TagCurve {
  private:
   using Findings = std::vector<CurveFinding>;
 
-  /// A value of a smooth curve that may be a spike: if the curve comes back soon.
+  /// A value that may be a spike: if the curve comes back soon.
   struct Outlier {
     Point point;
     double least;
     double largest;
+    bool isOfNoise;  // a smooth curve, such as a schedule, may jump at its last point as well
     std::size_t pointsSince = 0;
   };
 

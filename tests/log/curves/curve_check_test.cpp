@@ -83,15 +83,22 @@ TEST_F(CurveCheckTest, NamesTheTagThatWasLoggedFirstOfSeveralAtOneTime) {
   EXPECT_THAT(findings[1].message, HasSubstr("the first that was not finite is loss at step 7"));
 }
 
-TEST_F(CurveCheckTest, ReportsASpikeOfANoisyCurveAtOnce) {
+TEST_F(CurveCheckTest, ReportsASpikeOfANoisyCurveOnceItComesBack) {
   addCurve("loss", 0, 500, [&](double step) { return loss(step); });
-  EXPECT_THAT(check_.take(), IsEmpty());
   add("loss", 500, 9);
+  EXPECT_THAT(check_.take(), IsEmpty());
+  add("loss", 501, loss(501));
   const std::vector<CurveFinding> findings = check_.take();
   ASSERT_THAT(textsOf(findings), ElementsAre("spike of loss at 500"));
   EXPECT_EQ(findings[0].value, 9);
   EXPECT_THAT(findings[0].message, HasSubstr("got 9 at step 500; expected "));
   EXPECT_THAT(findings[0].message, HasSubstr(": the last 128 values were "));
+}
+
+TEST_F(CurveCheckTest, ReportsASpikeThatIsTheLastPoint) {
+  addCurve("loss", 0, 500, [&](double step) { return loss(step); });
+  add("loss", 500, 9);
+  EXPECT_THAT(textsOf(check_.finish()), ElementsAre("spike of loss at 500"));
 }
 
 TEST_F(CurveCheckTest, ReportsASpikeOfASmoothCurveThatComesBack) {
@@ -105,7 +112,7 @@ TEST_F(CurveCheckTest, ReportsASpikeOfASmoothCurveThatComesBack) {
 
 TEST_F(CurveCheckTest, ReportsASpikeDownwards) {
   addCurve("accuracy", 0, 500, [&](double) { return 0.9 + 0.01 * noise(); });
-  add("accuracy", 500, 0.1);
+  addCurve("accuracy", 500, 502, [](double step) { return step == 500 ? 0.1 : 0.9; });
   EXPECT_THAT(textsOf(check_.take()), ElementsAre("spike of accuracy at 500"));
 }
 
@@ -114,27 +121,6 @@ TEST_F(CurveCheckTest, TakesTheJumpsOfAScheduleForNoSpike) {
     return 0.05 * (1 + std::cos(3.14159 * std::fmod(step, 1000) / 1000));
   });
   addCurve("lr_steps", 0, 3000, [](double step) { return step < 1500 ? 0.1 : 0.001; });
-  EXPECT_THAT(check_.finish(), IsEmpty());
-}
-
-TEST_F(CurveCheckTest, ReportsALossThatIsWorseThanAtItsStart) {
-  addCurve("loss", 0, 800, [&](double step) { return loss(step); });
-  EXPECT_THAT(check_.take(), IsEmpty());
-  addCurve("loss", 800, 1600, [&](double step) { return 1 + (step - 800) / 100 + 0.05 * noise(); });
-  const std::vector<CurveFinding> findings = check_.take();
-  ASSERT_THAT(findings, SizeIs(1));
-  EXPECT_EQ(findings[0].rule, CurveRule::kDivergence);
-  EXPECT_THAT(findings[0].message, HasSubstr("expected less than at the start, "));
-}
-
-TEST_F(CurveCheckTest, ReportsALossThatExplodes) {
-  addCurve("loss", 0, 800, [](double step) { return std::exp(step / 40); });
-  EXPECT_THAT(textsOf(check_.take()), SizeIs(1));
-}
-
-TEST_F(CurveCheckTest, TakesARewardThatRisesForNoDivergence) {
-  addCurve("reward", 0, 800, [&](double step) { return step + 20 * noise(); });
-  addCurve("value_loss", 0, 800, [&](double step) { return 0.1 + step / 100 + 0.1 * noise(); });
   EXPECT_THAT(check_.finish(), IsEmpty());
 }
 

@@ -106,5 +106,34 @@ TEST_F(CurveCourseTest, JudgesStepsThatAreSlightlyOutOfOrder) {
   EXPECT_THAT(rules, ElementsAre(CurveRule::kSpike, CurveRule::kNoChange));
 }
 
+TEST_F(CurveCourseTest, TakesAJumpForNoSpike) {
+  addCurve("loss", 0, 1000, [&](double step) {
+    return (step < 500 ? 0.02 : 2.3 * std::exp(-(step - 500) / 100)) * (1 + 0.2 * noise());
+  });
+  EXPECT_THAT(check_.finish(), IsEmpty());
+}
+
+TEST_F(CurveCourseTest, TakesRareRewardsAndASmallLastBatchForNoSpike) {
+  addCurve("reward", 0, 2000, [](double step) {
+    return std::fmod(step, 1000) == 900 ? 2500 : std::fmod(step, 10) < 1 ? 100 : 0;
+  });
+  addCurve("returns", 0, 2000,
+           [&](double step) { return (step == 900 ? 100 : 1) * (5 + noise()); });
+  addCurve("loss_sum", 0, 2000,
+           [&](double step) { return (std::fmod(step, 391) == 390 ? 0.3 : 1) * (100 + noise()); });
+  addCurve("triplet", 0, 2000,
+           [&](double step) { return step == 1900 ? 0.5 : std::max(0.0, 0.01 * noise() - 0.009); });
+  EXPECT_THAT(check_.finish(), IsEmpty());
+}
+
+TEST_F(CurveCourseTest, TakesPeaksOfRatesAndMemoryForNoSpikes) {
+  for (const char* const tag : {"samples_per_second", "tokens/s", "mfu", "gpu0/mem_used", "rss"}) {
+    addCurve(tag, 0, 1000, [&](double step) {
+      return (std::fmod(step, 500) == 499 ? 0.2 : 1) * (1000 + 10 * noise());
+    });
+  }
+  EXPECT_THAT(check_.finish(), IsEmpty());
+}
+
 }  // namespace
 }  // namespace steptape
