@@ -41,6 +41,9 @@ bool isExpected(double value, double least, double largest, double ranges) {
          (isWide && widened(std::log(least), std::log(largest), ranges).contain(std::log(value)));
 }
 
+/// A validation may be logged at each step with its last value.
+constexpr std::size_t kRepeated = 10;
+
 }  // namespace
 
 std::string curveNumber(double value) {
@@ -53,7 +56,9 @@ TagCurve::TagCurve(std::string tag, const CurveCheckOptions& options)
     : tag_(std::move(tag)),
       kind_(curveKindOf(tag_)),
       options_(options),
-      window_(static_cast<std::size_t>(options.window)) {}
+      window_(static_cast<std::size_t>(options.window)),
+      fewestOfNoChange_(static_cast<std::size_t>(options.constantPoints) *
+                        (partedNameOf(tag_).part == CurvePart::kValidation ? kRepeated : 1)) {}
 
 bool TagCurve::wants(CurveRule rule) const {
   return (reported_ & 1U << static_cast<unsigned>(rule)) == 0;
@@ -183,15 +188,27 @@ void TagCurve::reportSpike(const Outlier& outlier, Findings* findings) {
 }
 
 void TagCurve::judgeChange(const Point& point, Findings* findings) {
-  const bool isEqual = points_ > 1 && point.value == last_.value;
-  hasChanged_ = hasChanged_ || (points_ > 1 && !isEqual);
-  equalPoints_ = isEqual ? equalPoints_ + 1 : 1;
-  if (equalPoints_ != static_cast<std::size_t>(options_.constantPoints)) {
+  constexpr std::size_t kFewestChanges = 5;
+  if (points_ > 1 && point.value != last_.value) {
+    // A curve that repeats values does so again.
+    constexpr std::size_t kLonger = 4;
+    mostEqual_ = std::max(mostEqual_, equalPoints_);
+    fewestOfNoChange_ =
+        std::max(static_cast<std::size_t>(options_.constantPoints), kLonger * mostEqual_);
+    rises_ += point.value > last_.value ? 1 : 0;
+    falls_ += point.value < last_.value ? 1 : 0;
+    equalPoints_ = 0;
+  }
+  if (++equalPoints_ != fewestOfNoChange_) {
     return;
   }
-  // A term that is off is 0, and a score may have reached its best value.
-  const bool isEnd = kind_ == CurveKind::kScore && hasChanged_;
-  if (kind_ == CurveKind::kOther || kind_ == CurveKind::kMeasure || isEnd || point.value == 0 ||
+  // A term that is off is 0, a score may have reached its best value, and the best loss so far
+  // changes in one direction only.
+  const bool hasChanged = rises_ + falls_ > 0;
+  const bool isEnd = kind_ == CurveKind::kScore && hasChanged;
+  const bool isBest = rises_ + falls_ >= kFewestChanges && (rises_ == 0 || falls_ == 0);
+  if (kind_ == CurveKind::kOther || kind_ == CurveKind::kMeasure || isEnd || isBest ||
+      point.value == 0 ||
       (kind_ == CurveKind::kScore && (point.value == 1 || point.value == 100))) {
     return;
   }

@@ -89,8 +89,13 @@ class TagCurve {
 
   PointWindow window_;
   std::optional<Outlier> outlier_;
-  std::size_t equalPoints_ = 0;  // with the last value, in a row
-  bool hasChanged_ = false;
+
+  std::size_t equalPoints_ = 0;   // with the last value, in a row
+  std::size_t mostEqual_ = 0;     // in a row that ended
+  std::size_t fewestOfNoChange_;  // equal points that are no change
+  std::size_t rises_ = 0;
+  std::size_t falls_ = 0;
+
   std::size_t sinceMedian_ = 0;  // points
   std::optional<double> startMedian_;
   double bestMedian_ = 0;

@@ -135,5 +135,22 @@ TEST_F(CurveCourseTest, TakesPeaksOfRatesAndMemoryForNoSpikes) {
   EXPECT_THAT(check_.finish(), IsEmpty());
 }
 
+TEST_F(CurveCourseTest, TakesTheBestValueSoFarForNoStandstill) {
+  double best = 9;
+  addCurve("best/val_loss", 0, 3000,
+           [&](double step) { return best = std::min(best, loss(step)); });
+  EXPECT_THAT(check_.finish(), IsEmpty());
+}
+
+TEST_F(CurveCourseTest, TakesAValidationThatIsLoggedAtEachStepForNoStandstill) {
+  addCurve("val_loss", 0, 3000, [](double step) { return 1 + std::exp(-std::floor(step / 250)); });
+  EXPECT_THAT(check_.finish(), IsEmpty());
+}
+
+TEST_F(CurveCourseTest, ReportsAValidationThatNeverChanges) {
+  addCurve("val_loss", 0, 3000, [](double) { return 0.693; });
+  EXPECT_THAT(textsOf(check_.finish()), ElementsAre("no-change of val_loss at 999"));
+}
+
 }  // namespace
 }  // namespace steptape
