@@ -16,7 +16,7 @@ namespace steptape {
 enum class CurveRule : std::uint8_t {
   kNotFinite,     ///< A value is NaN or infinite.
   kSpike,         ///< A value is far outside of those before it.
-  kDivergence,    ///< A loss is worse than at its start.
+  kDivergence,    ///< A loss is worse than at its start, or has lost most of what it had gained.
   kNoChange,      ///< A loss or a score has not changed for a long time.
   kStopped,       ///< A tag that was logged regularly is not logged any more, while others are.
   kStepsWrapped,  ///< Steps went from the largest 32-bit number to the smallest.

@@ -103,6 +103,7 @@ struct CurveSet {
   explicit CurveSet(CurveCheckOptions given) : options(std::move(given)) {}
 
   TagCurve& curveOf(std::string_view tag);
+  void tellLostGains();
   void nameTheFirst(std::vector<CurveFinding>* all);
   std::string firstBeside(const CurveFinding& finding) const;
   std::vector<TimeSpan> silences() const;
@@ -114,6 +115,8 @@ struct CurveSet {
   TagCurve* latest = nullptr;  // programs log a tag again and again, or tags in turn
   std::vector<CurveFinding> findings;
   bool hasToldUnit = false;
+  bool isContest = false;  // see isOfContest()
+  std::vector<std::pair<TagCurve*, std::unique_ptr<TagCurve::LostGain>>> lostGains;
   std::vector<CurveFinding> firstNotFinite;  // of all tags, by their time; several at one time
 };
 
@@ -125,10 +128,20 @@ TagCurve& CurveSet::curveOf(std::string_view tag) {
                   .emplace(std::piecewise_construct, std::forward_as_tuple(tag),
                            std::forward_as_tuple(std::string(tag), options))
                   .first;
+      isContest = isContest || detail::log::isOfContest(tag);
     }
     latest = &found->second;
   }
   return *latest;
+}
+
+/// What rises in a contest may be what others have learned.
+void CurveSet::tellLostGains() {
+  for (const auto& [curve, lost] : std::exchange(lostGains, {})) {
+    if (!isContest) {
+      curve->report(CurveRule::kDivergence, lost->point, std::move(lost->message), &findings);
+    }
+  }
 }
 
 /// A loss that is NaN makes all others NaN: their findings name the first one.
@@ -278,6 +291,9 @@ void CurveCheck::add(std::string_view tag, std::int64_t step, double value, doub
   const TagCurve::Point point{step, value, wallTime};
   TagCurve& curve = state_->curveOf(tag);
   curve.add(point, &state_->findings);
+  if (curve.lostGain() != nullptr) {
+    state_->lostGains.emplace_back(&curve, std::move(curve.lostGain()));
+  }
   if (state_->hasToldUnit) {
     return;
   }
@@ -291,6 +307,7 @@ void CurveCheck::add(std::string_view tag, std::int64_t step, double value, doub
 }
 
 std::vector<CurveFinding> CurveCheck::take() {
+  state_->tellLostGains();
   std::vector<CurveFinding> findings = std::exchange(state_->findings, {});
   state_->nameTheFirst(&findings);
   return findings;

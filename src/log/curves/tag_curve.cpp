@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <limits>
 #include <utility>
 
 #include "base/got_expected.h"
@@ -41,6 +40,8 @@ bool isExpected(double value, double least, double largest, double ranges) {
          (isWide && widened(std::log(least), std::log(largest), ranges).contain(std::log(value)));
 }
 
+constexpr double kNoises = 6;  // that are more than noise
+
 /// A validation may be logged at each step with its last value.
 constexpr std::size_t kRepeated = 10;
 
@@ -55,6 +56,7 @@ std::string curveNumber(double value) {
 TagCurve::TagCurve(std::string tag, const CurveCheckOptions& options)
     : tag_(std::move(tag)),
       kind_(curveKindOf(tag_)),
+      isWholeLoss_(log::isWholeLoss(tag_)),
       options_(options),
       window_(static_cast<std::size_t>(options.window)),
       fewestOfNoChange_(static_cast<std::size_t>(options.constantPoints) *
@@ -118,9 +120,13 @@ void TagCurve::beginAnew(std::int64_t step) {
   outlier_.reset();
   equalPoints_ = 0;
   sinceMedian_ = 0;
+  lostPoints_ = 0;
   beginStep_ = step;
   largestStep_ = step;
   pointsSinceBegin_ = 0;
+  if (startMedian_ && step <= startStep_) {
+    startMedian_.reset();  // not from a checkpoint
+  }
 }
 
 void TagCurve::judgeFinite(const Point& point, Findings* findings) {
@@ -220,7 +226,8 @@ void TagCurve::judgeChange(const Point& point, Findings* findings) {
 }
 
 void TagCurve::judgeDivergence(const Point& point, Findings* findings) {
-  if (kind_ != CurveKind::kLoss || !window_.isFull() || !wants(CurveRule::kDivergence)) {
+  if ((kind_ != CurveKind::kLoss && kind_ != CurveKind::kObjective) || !window_.isFull() ||
+      !wants(CurveRule::kDivergence)) {
     return;
   }
   if (sinceMedian_++ % static_cast<std::size_t>(std::max<std::int64_t>(1, options_.window / 2)) !=
@@ -229,28 +236,37 @@ void TagCurve::judgeDivergence(const Point& point, Findings* findings) {
   }
   const double median = window_.median();
   if (!startMedian_) {
-    startMedian_ = median;
-    bestMedian_ = median;
-    bestStep_ = point.step;
+    if (median != 0) {  // a term that is switched on later begins then
+      startMedian_ = median;
+      startStep_ = point.step;
+      startPoints_ = points_;
+      bestMedian_ = median;
+      bestStep_ = point.step;
+      bestPoints_ = points_;
+    }
     return;
+  }
+  const double start = *startMedian_;
+  if (kind_ == CurveKind::kObjective && start < 0) {
+    return;  // may be one that should rise, such as the bound of a likelihood
   }
   if (median < bestMedian_) {
     bestMedian_ = median;
     bestStep_ = point.step;
+    bestPoints_ = points_;
+    lostPoints_ = 0;
     return;
   }
-  const double start = *startMedian_;
   const double noise = window_.medianChange();
   const double improved = start - bestMedian_;
   const double worse = median - start;
-  // Losses of reinforcement learning and of adversaries rise as their other side learns. So a loss
-  // diverges that has fallen before, or whose order of magnitude changes.
-  constexpr double kNoises = 6;
+  // Losses of reinforcement learning and of adversaries rise as their other side learns, and many
+  // begin near 0. So a loss diverges that has fallen before, or whose order of magnitude changes to
+  // one that no loss has.
   constexpr double kExplosion = 1e4;
   const bool hasLearned = improved > std::max(kNoises * noise, 0.1 * std::abs(start));
   const bool isUndone = hasLearned && worse > improved && worse > kNoises * noise;
-  const bool isExplosion =
-      worse > kExplosion * std::max(std::abs(start), std::numeric_limits<double>::min());
+  const bool isExplosion = worse > kExplosion * std::max(std::abs(start), 1.0);
   if (isUndone || isExplosion) {
     report(CurveRule::kDivergence, point,
            base::gotExpected("a median of " + curveNumber(median) + " over " +
@@ -259,7 +275,51 @@ void TagCurve::judgeDivergence(const Point& point, Findings* findings) {
                              "less than at the start, " + curveNumber(start) + "; the least was " +
                                  curveNumber(bestMedian_) + at(bestStep_)),
            findings);
+    return;
   }
+  judgeGain(point, median, noise);
+}
+
+/// A language model that diverges stays below its start: its loss goes from 11 to 2.5, and back to
+/// 7. So a loss has also diverged that has lost most of what it had gained, or that had little to
+/// gain and has doubled, and that does not fall again, as it does with the next task, after a warm
+/// restart, or after a spike.
+void TagCurve::judgeGain(const Point& point, double median, double noise) {
+  constexpr double kGain = 0.3;       // of the start
+  constexpr double kRecovery = 0.05;  // of what was lost
+  constexpr std::size_t kWindows = 3;
+  constexpr std::size_t kShare = 6;  // of all points
+  const std::size_t longTime = kWindows * static_cast<std::size_t>(options_.window);
+  const double start = *startMedian_;
+  const double gained = start - bestMedian_;
+  const double lost = median - bestMedian_;
+  const bool hasGained = gained >= std::max(kNoises * noise, kGain * std::abs(start));
+  const bool isLost = hasGained && lost > gained / 2;
+  const bool isDoubled = bestPoints_ - startPoints_ >= longTime && median - start > std::abs(start);
+  if (!isWholeLoss_ || hasLost_ || lost < kNoises * noise || !(isLost || isDoubled)) {
+    lostPoints_ = 0;
+    return;
+  }
+  if (lostPoints_ == 0 || median < lostMedian_ - kRecovery * (lostMedian_ - bestMedian_)) {
+    lostPoints_ = points_;
+    lostStep_ = point.step;
+    lostMedian_ = median;
+    return;
+  }
+  lostMedian_ = std::max(lostMedian_, median);
+  if (points_ - lostPoints_ < std::max(longTime, points_ / kShare)) {
+    return;
+  }
+  hasLost_ = true;
+  const std::string since = ": since step " + std::to_string(lostStep_) + " ";
+  lostGain_ = std::make_unique<LostGain>(LostGain{
+      point,
+      base::gotExpected(
+          "a median of " + curveNumber(median) + " over " + std::to_string(options_.window) +
+              " points up to step " + std::to_string(point.step),
+          "about " + curveNumber(bestMedian_) + ", as" + at(bestStep_) + ", after " +
+              curveNumber(start) + " at the start" + since +
+              (isLost ? "more than half of this gain is lost" : "it is more than doubled"))});
 }
 
 }  // namespace steptape::detail::log

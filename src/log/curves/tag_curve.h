@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,10 +34,18 @@ class TagCurve {
   /// @param options Outlives this object.
   TagCurve(std::string tag, const CurveCheckOptions& options);
 
+  /// What is a finding unless losses of the run may rise, see isOfContest().
+  struct LostGain {
+    Point point;
+    std::string message;
+  };
+
   /// @param findings Gets what the point shows.
   void add(const Point& point, std::vector<CurveFinding>* findings);
   /// @param findings Gets what the last point would show if no other one followed.
   void judgeEnd(std::vector<CurveFinding>* findings);
+  /// Not null once: after the point that shows it.
+  std::unique_ptr<LostGain>& lostGain() { return lostGain_; }
 
   const std::string& tag() const { return tag_; }
   CurveKind kind() const { return kind_; }
@@ -71,9 +80,11 @@ class TagCurve {
   void reportSpike(const Outlier& outlier, Findings* findings);
   void judgeChange(const Point& point, Findings* findings);
   void judgeDivergence(const Point& point, Findings* findings);
+  void judgeGain(const Point& point, double median, double noise);
 
   const std::string tag_;
   const CurveKind kind_;
+  const bool isWholeLoss_;
   const CurveCheckOptions& options_;
   std::uint32_t reported_ = 0;  // a bit for each rule
   std::size_t points_ = 0;
@@ -98,8 +109,18 @@ class TagCurve {
 
   std::size_t sinceMedian_ = 0;  // points
   std::optional<double> startMedian_;
+  std::int64_t startStep_ = 0;
+  std::size_t startPoints_ = 0;  // points_ then
   double bestMedian_ = 0;
   std::int64_t bestStep_ = 0;
+  std::size_t bestPoints_ = 0;
+
+  // A stretch in which the loss has lost most of its gain, and does not fall.
+  std::size_t lostPoints_ = 0;  // points_ at its begin; 0: none
+  std::int64_t lostStep_ = 0;
+  double lostMedian_ = 0;  // its largest one
+  bool hasLost_ = false;
+  std::unique_ptr<LostGain> lostGain_;
 };
 
 }  // namespace steptape::detail::log

@@ -106,6 +106,23 @@ TEST_F(CurveCourseTest, JudgesStepsThatAreSlightlyOutOfOrder) {
   EXPECT_THAT(rules, ElementsAre(CurveRule::kSpike, CurveRule::kNoChange));
 }
 
+TEST_F(CurveCourseTest, TakesTheBestValueSoFarForNoStandstill) {
+  double best = 9;
+  addCurve("best/val_loss", 0, 3000,
+           [&](double step) { return best = std::min(best, loss(step)); });
+  EXPECT_THAT(check_.finish(), IsEmpty());
+}
+
+TEST_F(CurveCourseTest, TakesAValidationThatIsLoggedAtEachStepForNoStandstill) {
+  addCurve("val_loss", 0, 3000, [](double step) { return 1 + std::exp(-std::floor(step / 250)); });
+  EXPECT_THAT(check_.finish(), IsEmpty());
+}
+
+TEST_F(CurveCourseTest, ReportsAValidationThatNeverChanges) {
+  addCurve("val_loss", 0, 3000, [](double) { return 0.693; });
+  EXPECT_THAT(textsOf(check_.finish()), ElementsAre("no-change of val_loss at 999"));
+}
+
 TEST_F(CurveCourseTest, TakesAJumpForNoSpike) {
   addCurve("loss", 0, 1000, [&](double step) {
     return (step < 500 ? 0.02 : 2.3 * std::exp(-(step - 500) / 100)) * (1 + 0.2 * noise());
@@ -133,23 +150,6 @@ TEST_F(CurveCourseTest, TakesPeaksOfRatesAndMemoryForNoSpikes) {
     });
   }
   EXPECT_THAT(check_.finish(), IsEmpty());
-}
-
-TEST_F(CurveCourseTest, TakesTheBestValueSoFarForNoStandstill) {
-  double best = 9;
-  addCurve("best/val_loss", 0, 3000,
-           [&](double step) { return best = std::min(best, loss(step)); });
-  EXPECT_THAT(check_.finish(), IsEmpty());
-}
-
-TEST_F(CurveCourseTest, TakesAValidationThatIsLoggedAtEachStepForNoStandstill) {
-  addCurve("val_loss", 0, 3000, [](double step) { return 1 + std::exp(-std::floor(step / 250)); });
-  EXPECT_THAT(check_.finish(), IsEmpty());
-}
-
-TEST_F(CurveCourseTest, ReportsAValidationThatNeverChanges) {
-  addCurve("val_loss", 0, 3000, [](double) { return 0.693; });
-  EXPECT_THAT(textsOf(check_.finish()), ElementsAre("no-change of val_loss at 999"));
 }
 
 }  // namespace
