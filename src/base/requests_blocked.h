@@ -8,8 +8,8 @@ namespace steptape::detail::base {
 
 /// During its lifetime, the calling thread gets none of the signals that ask a process for
 /// something, and the threads that it starts never do. A program that blocks such a signal in its
-/// own threads, to wait for it, would lose it to a thread of a library: it would end the process, or
-/// be ignored.
+/// own threads, to wait for it, would lose it to a thread of a library: it would end the process,
+/// or be ignored.
 ///
 /// Signals of faults, and those that profilers and LibTorch's stack traces send to each thread, are
 /// left.

@@ -21,8 +21,8 @@ namespace steptape {
 enum class ReduceOp : std::uint8_t {
   kSum,
   kAverage,  ///< The sum divided by size(); floating-point types only.
-  kMin,  ///< NaN if one of the numbers is, on all ranks.
-  kMax,  ///< Likewise.
+  kMin,      ///< NaN if one of the numbers is, on all ranks.
+  kMax,      ///< Likewise.
   kProduct,
   // For bool, sum and maximum are "or", product and minimum are "and".
 };

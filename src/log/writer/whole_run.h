@@ -31,8 +31,8 @@ class STEPTAPE_EXPORT WholeRun {
  public:
   /// Writes nothing yet.
   /// @param call Of the user, for messages.
-  /// @throws Error(kFailedPrecondition) if the directory has event files; Error(kInvalidArgument) if
-  ///         it is a URL.
+  /// @throws Error(kFailedPrecondition) if the directory has event files;
+  ///         Error(kInvalidArgument) if it is a URL.
   WholeRun(std::string directory, std::string call);
   WholeRun(const WholeRun&) = delete;
   WholeRun& operator=(const WholeRun&) = delete;

@@ -53,9 +53,11 @@ class STEPTAPE_EXPORT EventCommand {
             std::string_view members = {}, bool isRare = false);
 
   /// Tells how many events were left out, in a document of its own. Waits until all programs have
-  /// ended, and kills the one that runs if that takes too long; the others are then not called, which
-  /// is a problem to report.
-  /// @param mayWait Called a few times a second; ends the wait when it returns false. Empty: always.
+  /// ended, and kills the one that runs if that takes too long; the others are then not called,
+  /// which is a problem to report.
+  ///
+  /// @param mayWait Called a few times a second; ends the wait when it returns false. Empty:
+  ///                always.
   /// @return whether all have ended by themselves.
   bool drain(std::chrono::milliseconds patience, const std::function<bool()>& mayWait = {});
 

@@ -64,7 +64,8 @@ RunColumn metricColumnOf(const std::string& name, const std::vector<RunOverview>
 std::vector<RunColumn> hparamColumns(const std::vector<RunOverview>& runs, bool onlyDiffering);
 
 /// Sorts by a column: ascending, and metrics `:max` descending, so that the best are first.
-/// Texts that are numbers count as these. `reverse` turns the order around. Runs without the value, or with NaN, are last in any case.
+/// Texts that are numbers count as these. `reverse` turns the order around. Runs without the value,
+/// or with NaN, are last in any case.
 void sortRuns(std::vector<RunOverview>* runs, const RunColumn& column, bool reverse, double now);
 
 }  // namespace steptape::tools
