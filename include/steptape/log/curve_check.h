@@ -91,8 +91,8 @@ class STEPTAPE_EXPORT CurveCheck {
   /// Returns the findings since the last call, except those that need all curves.
   std::vector<CurveFinding> take();
 
-  /// Judges all curves at the time of the last point of any: kStopped and kParted. May be called
-  /// again after more points.
+  /// Judges all curves at the time of the last point of any: kStopped, kParted, and a spike that is
+  /// the last point. May be called again after more points.
   ///
   /// @return these findings, and those of take(), in the order of their times.
   std::vector<CurveFinding> finish();

@@ -16,9 +16,7 @@
 namespace steptape {
 namespace {
 
-using detail::log::CurveKind;
 using detail::log::curveNumber;
-using detail::log::CurvePart;
 using detail::log::SilentTimes;
 using detail::log::TagCurve;
 using detail::log::TimeSpan;

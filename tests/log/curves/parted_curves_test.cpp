@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A validation that parts from its training.
-#include <algorithm>
+
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "log/curves/curve_fixture.h"
@@ -16,7 +17,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 class PartedCurvesTest : public CurveFixture {
  protected:
