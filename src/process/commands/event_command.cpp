@@ -111,6 +111,7 @@ struct EventCommand::State {
   Ended waitFor(pid_t process, SteadyClock::time_point begin);
   void report(const std::string& problem);
   bool mayPass() STEPTAPE_REQUIRES(mutex);
+  bool isIdle() const STEPTAPE_REQUIRES(mutex) { return waiting.empty() && !isRunning; }
 
   const Options options;
   base::Mutex mutex;
@@ -289,20 +290,15 @@ bool EventCommand::drain(std::chrono::milliseconds patience, const std::function
   }
   tellOmitted();
   const SteadyClock::time_point begin = SteadyClock::now();
-  bool isInTime = true;
-  while (isInTime) {
-    const base::MutexLock lock(state.mutex);
-    if (state.waiting.empty() && !state.isRunning) {
-      return true;
-    }
-    state.changed.waitUntil(state.mutex,
-                            std::min(begin + patience, SteadyClock::now() + kLookAtCaller));
-    isInTime = SteadyClock::now() < begin + patience && (!mayWait || mayWait());
-  }
   std::size_t untold = 0;
   {
     const base::MutexLock lock(state.mutex);
-    if (state.waiting.empty() && !state.isRunning) {
+    for (bool isInTime = true; isInTime && !state.isIdle();) {
+      state.changed.waitUntil(state.mutex,
+                              std::min(begin + patience, SteadyClock::now() + kLookAtCaller));
+      isInTime = SteadyClock::now() < begin + patience && (!mayWait || mayWait());
+    }
+    if (state.isIdle()) {
       return true;
     }
     state.isGivenUp = true;
