@@ -11,6 +11,8 @@
 #include <thread>
 #include <unistd.h>
 
+#include "base/process_stat.h"
+
 namespace steptape::test {
 namespace {
 
@@ -28,11 +30,8 @@ Place placeNamed(const std::string& name) {
 
 /// Whether a process of this machine has ended or stopped.
 bool isHalted(const std::string& pid) {
-  std::ifstream file("/proc/" + pid + "/stat");
-  std::string stat;
-  std::getline(file, stat);
-  const std::size_t name = stat.rfind(')');  // "12 (name) T ..."
-  return name == std::string::npos || stat.find_first_of("TZX", name + 1) == name + 2;
+  const auto stat = detail::base::readProcessStat(pid);
+  return !stat || stat->hasEnded() || stat->isStopped();
 }
 
 /// Waits until the process whose number a file will hold has ended or stopped.
